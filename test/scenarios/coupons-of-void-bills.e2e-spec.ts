@@ -359,3 +359,84 @@ describe('an invoice whose charges were taken back', () => {
     },
   );
 });
+
+/** A change returned 15.00 of 30.00: its invoice took 5.00 of that, the renewal 10.00. An add-on is not discounted. */
+describe('an amount that is taken off once in total', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function begin(code: string) {
+    const story = await Story.begin(engine, on('04-01'), { currency: 'USD' });
+    const planId = await story.seats('10');
+    const fee = { name: 'Support', model: 'flat', timing: 'in_advance', amount: 20_000 };
+    const addon = { code, name: 'Support', currency: 'USD', prices: [fee] };
+    const { id: addon_id } = await post(engine, '/v1/addons', addon);
+    const coupon = await createCoupon(engine, {
+      ...{ type: 'amount', amount_off: 3_000, currency: 'USD', duration: 'once' },
+      plan_ids: [planId],
+    });
+    const terms = { quantity: '1000', collection: 'send_invoice', coupon: coupon.code };
+    const { id } = await story.subscribe(planId, terms);
+    await story.advance(on('04-16'));
+    const addons = [{ addon_id, quantity: '1' }];
+    await story.command(id, 'change', { quantity: '100', addons, when: 'now' });
+    await story.advance(on('05-01'));
+    const [, change, renewal] = (await story.invoices()).map((invoice) => invoice.id);
+    const send = (invoiceId: string | undefined, command: string) =>
+      post(engine, `/v1/invoices/${invoiceId ?? ''}/${command}`, {});
+    const left = async () => {
+      const { applied_amount, remaining_amount, ended_at } = await redemptionOf(engine, coupon.id);
+      return [applied_amount, remaining_amount, ended_at !== null];
+    };
+    const discounts = async () =>
+      (await story.invoices())
+        .filter(({ status }) => status !== 'void')
+        .map(({ discount }) => discount);
+    return { story, change, renewal, send, left, discounts };
+  }
+
+  it('is used up if the invoice that returned a part of it is void and regenerated', async () => {
+    const { story, change, send, left, discounts } = await begin('once-again');
+    expect(await left()).toEqual([3_000, 0, true]);
+    await send(change, 'void');
+    expect(await left()).toEqual([4_000, 0, true]);
+    await send(change, 'reissue');
+    expect(await left()).toEqual([3_000, 0, true]);
+    await story.advance(on('06-01'));
+    expect(await discounts()).toEqual([3_000, 1_000, 500, 0]);
+    await story.verify();
+  });
+
+  it('gives what returns to the next invoice if the later one is void as well', async () => {
+    const { story, change, renewal, send, left, discounts } = await begin('once-later');
+    await send(change, 'void');
+    await send(renewal, 'void');
+    expect(await left()).toEqual([3_000, 0, true]);
+    await send(renewal, 'reissue');
+    await send(change, 'reissue');
+    expect(await left()).toEqual([2_000, 1_000, false]);
+    await story.advance(on('06-01'));
+    expect(await left()).toEqual([3_000, 0, true]);
+    expect(await discounts()).toEqual([3_000, 0, 500, 1_000]);
+    await story.verify();
+  });
+
+  it('is used up after the upgrade, if more of it was left because of this', async () => {
+    const { story, change, send, left, discounts } = await begin('once-before');
+    await send(change, 'void');
+    await send(change, 'reissue');
+    await engine.database.query(
+      `UPDATE coupon_redemption SET remaining_amount = 1000, ended_at = NULL WHERE customer_id = $1`,
+      [story.customerId],
+    );
+    await story.advance(on('06-01'));
+    expect(await discounts()).toEqual([3_000, 1_000, 500, 0]);
+    expect(await left()).toEqual([3_000, 1_000, false]);
+    await story.verify();
+  });
+});

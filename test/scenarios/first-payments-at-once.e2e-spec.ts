@@ -1,3 +1,5 @@
+import { DataSource } from 'typeorm';
+import { ExpireUnpaidStarts1796300230000 } from '../../migrations/1796300230000-ExpireUnpaidStarts';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { CollectInvoicesWorkflow } from '../../src/modules/billing/payments/collect-invoices.workflow';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
@@ -177,6 +179,49 @@ describe('incomplete subscriptions on the real clock', () => {
     await finishPayments();
     expect(await statusOf(id ?? '')).toBe('incomplete_expired');
     expect(await invoiceOf(id ?? '')).toMatchObject({ status: 'void', amount_pending: 0 });
+    await verified();
+  });
+
+  /** Waits for a payment that is still in flight after the expiry. Returns the ids of the subscription and payment. */
+  async function paidLate(): Promise<readonly [string, string]> {
+    const [id = ''] = await waiting(1, 'pm_sandbox_pending');
+    engine.clock.set(BEFORE_EXPIRY);
+    await collect();
+    engine.clock.set('2026-03-01T23:00:02.000Z');
+    await runDue();
+    const { data } = await read(`/v1/payments?invoice_id=${(await invoiceOf(id)).id}`);
+    const [payment] = data as readonly { readonly id: string }[];
+    return [id, payment?.id ?? ''];
+  }
+
+  it('expire if the payment fails by a clock that is behind the one by which it was late', async () => {
+    const [id, paymentId] = await paidLate();
+    expect(await statusOf(id)).toBe('incomplete');
+    engine.clock.set(BEFORE_EXPIRY);
+    const path = `/v1/sandbox/payments/${paymentId}/settle`;
+    await engine.http.post(path).send({ outcome: 'failed' }).expect(200);
+    expect(await statusOf(id)).toBe('incomplete_expired');
+    expect(await invoiceOf(id)).toMatchObject({ status: 'void' });
+    await verified();
+  });
+
+  it('that an earlier release never expired are due after the upgrade, unless a payment is in flight', async () => {
+    const [paid] = await paidLate();
+    const before = await eventsOf(engine, paid);
+    engine.clock.set(START);
+    const [stuck = ''] = await waiting(1, null);
+    const wait = 'UPDATE subscription SET next_billing_at = NULL WHERE id = $1';
+    await engine.database.query(wait, [stuck]);
+    engine.clock.set(LATER);
+    await runDue();
+    expect(await statusOf(stuck)).toBe('incomplete');
+    const runner = engine.app.get(DataSource).createQueryRunner();
+    await new ExpireUnpaidStarts1796300230000().up(runner);
+    await runner.release();
+    await runDue();
+    expect(await statusOf(stuck)).toBe('incomplete_expired');
+    expect(await invoiceOf(stuck)).toMatchObject({ status: 'void' });
+    expect(await eventsOf(engine, paid)).toEqual(before);
     await verified();
   });
 

@@ -18,6 +18,7 @@ export {
   type RedeemedTerms,
   type RedemptionRequest,
   type OnceDiscounts,
+  restOf,
 } from './domain/redemption';
 export { CouponRedemptionDto, toCouponRedemptionDto } from './dto/coupon-redemption.dto';
 export { RedemptionsService } from './redemptions.service';

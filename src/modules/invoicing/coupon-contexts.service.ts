@@ -6,6 +6,7 @@ import {
   isUsedUp,
   type RedeemedTerms,
   RedemptionsService,
+  restOf,
 } from '../coupons';
 import { BilledLinesRepository, type TakenDiscount } from './billed-lines.repository';
 import { type CouponContext, endOf, timeZoneOf } from './domain/decide-coupons';
@@ -118,7 +119,7 @@ export class CouponContextsService {
       duration: coupon.duration,
       percentOff: coupon.percentOff,
       amountOffMinor: coupon.amountOff,
-      remainingMinor: redemption.remainingAmount,
+      remainingMinor: restOf({ redemption, coupon }),
       takenMinor: taken.get(redemption.id)?.takenMinor ?? 0n,
       isUsedUp: isUsedUp({ redemption, coupon }),
       months: coupon.durationInMonths,

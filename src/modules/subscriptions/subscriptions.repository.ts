@@ -41,9 +41,11 @@ const LOCK_CUSTOMERS = `
   WHERE id = ANY (ARRAY(SELECT customer_id FROM subscription WHERE id = ANY ($1))) AND deleted_at IS NULL
   ORDER BY id ${ROW_LOCKS.reference}`;
 
+/** See `isFirstPaymentOverdue` for the time limit. */
 const WITHOUT_AUTOMATIC_CHARGES = `
   SELECT id, status = 'unpaid' AS "isUnpaid" FROM subscription
-  WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
+  WHERE id = ANY ($1) AND (status = 'unpaid'
+    OR incomplete_expires_at IS NOT NULL AND (next_billing_at IS NULL OR incomplete_expires_at <= $2))`;
 
 /**
  * Newest period of each subscription. Of two periods that start together, the earlier one is empty, so the one that

@@ -108,7 +108,7 @@ export function takeAdded(
     redemption.uses.push({ ...useOf(period), taken: off, ofRest, wasFirst, begins });
     if (duration === 'once') {
       redemption.left = (redemption.left ?? 0n) - ofRest;
-      redemption.isUsedUp = redemption.left === 0n;
+      redemption.isUsedUp = redemption.left <= 0n;
     }
     if (months !== undefined) {
       redemption.endsAt = Math.min(redemption.endsAt ?? FOREVER, monthsFrom(period, months));
@@ -125,7 +125,7 @@ export function returnCorrected(returned: readonly Off[]): void {
     // Nothing returns to an unused percentage: voiding its bill has made it unused.
     if (duration !== 'once' || (percentOff !== undefined && redemption.left === null)) continue;
     redemption.left = (redemption.left ?? 0n) + amount;
-    redemption.isUsedUp = false;
+    redemption.isUsedUp = redemption.left <= 0n;
   }
 }
 

@@ -233,7 +233,7 @@ function expectedRedemption(redemption: Redemption): object {
   return {
     endsAt: endsAt === null ? null : new Date(endsAt).toISOString(),
     applied: Number(sum(counting.map((use) => use.taken - use.returned - use.unusable))),
-    left: Number(left ?? 0n),
+    left: Math.max(Number(left ?? 0n), 0),
     isOver: isOver || isUsedUp,
     isRemoved,
   };

@@ -236,10 +236,10 @@ function takeOff(
     }
     if (duration !== 'once') continue;
     // A percentage ends with its first use. Afterwards, it can take off only discounts that returned to it.
-    const hasRest = amountOff !== undefined || again > 0n || redemption.left !== null;
-    if (hasRest) redemption.left = (most ?? 0n) - off;
-    else redemption.left = 0n;
-    redemption.isUsedUp = redemption.left === 0n;
+    const hasRest = again > 0n || redemption.left !== null;
+    if (amountOff !== undefined) redemption.left = restOfAmount(redemption, amountOff);
+    else redemption.left = hasRest ? (most ?? 0n) - off : 0n;
+    redemption.isUsedUp = redemption.left <= 0n;
   }
 }
 
@@ -255,11 +255,24 @@ export function maxDiscountOf(
   again: bigint,
 ): bigint | null {
   const { duration, amountOff } = terms;
-  if (duration === 'once') return left === null ? null : left + again;
+  if (duration === 'once') return left === null ? null : positive(left + again);
   if (amountOff === undefined) return null;
-  const counting = uses.filter((one) => one.period === period && one.invoice.status !== 'void');
-  const rest = amountOff - sum(counting.map(({ taken, returned }) => taken - returned));
-  return (rest > 0n ? rest : 0n) + again;
+  const inPeriod = uses.filter((one) => one.period === period);
+  return positive(restOfAmount({ uses: inPeriod }, amountOff) + again);
+}
+
+/** Returns an amount less what invoices in effect took of it. Negative if they took more, once another one is void. */
+function restOfAmount(
+  { uses }: Pick<Redemption, 'uses'>,
+  amountOff: bigint,
+  except: ReferenceInvoice | null = null,
+): bigint {
+  const counting = uses.filter(({ invoice }) => invoice !== except && invoice.status !== 'void');
+  return amountOff - sum(counting.map(({ taken, returned }) => taken - returned));
+}
+
+function positive(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n;
 }
 
 /**
@@ -315,9 +328,10 @@ export function takeBack(
       amountOff === undefined &&
       (redemption.left === null || discountedPeriods(redemption, invoice).length === 0);
     const change = sum(uses.map(({ ofRest, returned }) => ofRest - returned));
-    const left = (redemption.left ?? 0n) + change;
-    redemption.left = isFirst || isUnused ? null : left > 0n ? left : 0n;
-    redemption.isUsedUp = redemption.left === 0n;
+    const left = positive((redemption.left ?? 0n) + change);
+    if (amountOff !== undefined) redemption.left = restOfAmount(redemption, amountOff, invoice);
+    else redemption.left = isFirst || isUnused ? null : left;
+    redemption.isUsedUp = redemption.left !== null && redemption.left <= 0n;
   }
 }
 

@@ -341,6 +341,9 @@ export const ADDONS: readonly ModelAddon[] = [
 
 export const REGIONS = ['eu', 'us', null] as const;
 
+/** The plan of seats, and the place of the coupon for it in {@link COUPONS}. */
+export const GIFTED = { plan: 1, coupon: 6 } as const;
+
 export const COUPONS: readonly ModelCoupon[] = [
   { name: 'half-once', duration: 'once', percentOff: '50' },
   { name: 'third', duration: 'repeating', months: 2, percentOff: '33.33' },
@@ -348,6 +351,7 @@ export const COUPONS: readonly ModelCoupon[] = [
   { name: 'steady', duration: 'forever', amountOff: 250n },
   { name: 'months', duration: 'repeating', months: 3, amountOff: 777n },
   { name: 'scoped', duration: 'forever', percentOff: '12.5', plan: 0 },
+  { name: 'gift-of-plan', duration: 'once', amountOff: 2_987n, plan: GIFTED.plan },
 ];
 
 export const TAX_RATES: readonly ModelTaxRate[] = [

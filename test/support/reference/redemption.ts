@@ -7,7 +7,10 @@ export interface Redemption {
   readonly at: number;
   /** End of the months in which the coupon discounts; null before the first discount. */
   endsAt: number | null;
-  /** Amount that a coupon with duration `once` can still take off; null for an unused percentage. */
+  /**
+   * Amount that a coupon with duration `once` can still take off; null for an unused percentage. Negative if invoices
+   * took off more than an amount, because an invoice is void whose returned discount they used again.
+   */
   left: bigint | null;
   /** Discounts that invoices took from the coupon, and discounts that credits returned to it. */
   readonly uses: {

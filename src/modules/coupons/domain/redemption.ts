@@ -1,4 +1,4 @@
-import { greater } from '../../../core/money';
+import { greater, lesser, nonNegative } from '../../../core/money';
 import type { Coupon } from './coupon';
 
 export interface CouponRedemption {
@@ -219,14 +219,27 @@ export function withApplied(
 }
 
 /**
- * Ends a redemption with duration `once` if it is used up now. Makes it active again if `before` was used up but it no
- * longer is, unless the coupon was removed.
+ * Returns what a coupon with duration `once` can still take off: `remainingAmount`, but of an amount at most what all
+ * invoices in effect left of it. Negative if these took off more than the amount: an invoice is void whose returned
+ * discount others used again. Discounts that return to the coupon then make up for the difference first.
+ */
+export function restOf({ redemption, coupon }: RedeemedTerms): bigint | null {
+  const { remainingAmount, appliedAmount } = redemption;
+  if (remainingAmount === null || coupon.amountOff === null) return remainingAmount;
+  return lesser(remainingAmount, coupon.amountOff - appliedAmount);
+}
+
+/**
+ * Limits the remaining amount of a redemption with duration `once` by {@link restOf}. Ends the redemption if it is used
+ * up now. Makes it active again if `before` was used up but it no longer is, unless the coupon was removed.
  */
 function endedIfUsedUp(
   before: CouponRedemption,
-  { redemption, coupon }: RedeemedTerms,
+  { redemption: changed, coupon }: RedeemedTerms,
   now: Date,
 ): CouponRedemption {
+  const rest = restOf({ redemption: changed, coupon });
+  const redemption = { ...changed, remainingAmount: rest === null ? null : nonNegative(rest) };
   if (isUsedUp({ redemption, coupon }))
     return { ...redemption, endedAt: before.endedAt ?? endOf(before, now) };
   const wasUsedUp = isUsedUp({ redemption: before, coupon });
@@ -296,11 +309,11 @@ export function withoutInvoice(
   if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied, endsAt };
   const isPercentage = coupon.amountOff === null;
   const ownMinor = isPercentage && limitMinor === null ? 0n : amountMinor - correctedMinor;
-  const rest = greater((remainingAmount ?? 0n) + ownMinor + fromRemainingMinor - returnedMinor, 0n);
+  const rest = (remainingAmount ?? 0n) + ownMinor + fromRemainingMinor - returnedMinor;
   const used = {
     appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
     correctionsAmount: 0n,
-    remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,
+    remainingAmount: isPercentage && remainingAmount === null && rest <= 0n ? null : rest,
   };
   // The percentage is unused again if no other invoice used it. Discounts on usage that corrections added to the void
   // invoice do not use it up.

@@ -3,7 +3,7 @@ import { nonNegative } from '../../../core/money';
 import type { BilledBy } from './billed-by';
 import { afterUse, type CorrectedCoupon, couponKey } from './corrected-coupon';
 import { remainingKey } from './corrected-discounts';
-import { remainingDiscountOf } from './decide-coupons';
+import { leftOf } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
 
 /** Remaining amounts of coupons during the usage corrections of one invoice. Each correction updates them. */
@@ -16,7 +16,7 @@ export class CouponsLeft {
     this.remaining = new Map(
       [...coupons.values()].map((coupon) => [
         remainingKey(coupon, coupon.billedFrom),
-        remainingDiscountOf(coupon, 0n) ?? 0n,
+        leftOf(coupon) ?? 0n,
       ]),
     );
   }

@@ -19,7 +19,8 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the duration is `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For duration `once`, otherwise null. Amount coupon: the remaining amount; null if the coupon was never used.
+   * For duration `once`, otherwise null. Amount coupon: the remaining amount, negative if more than the amount was taken
+   * off; null if the coupon was never used.
    * Percentage: the discounts that credits returned to the coupon; null if none.
    */
   readonly remainingMinor: bigint | null;
@@ -143,15 +144,22 @@ export function timeZoneOf(lines: readonly Pick<LineDraft, 'timeZone'>[]): strin
 
 /** Returns the amount that a coupon may still take off, never negative; null for a percentage without a limit. */
 export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint): bigint | null {
+  const leftMinor = leftOf(coupon);
+  return leftMinor === null ? null : nonNegative(leftMinor + returnedMinor);
+}
+
+/**
+ * Returns what is left of a coupon; null for a percentage without a limit. Negative if invoices took off more than the
+ * coupon gives, because an invoice is void whose returned discount they used again.
+ */
+export function leftOf(coupon: CouponContext): bigint | null {
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;
   if (percentOff !== null) {
     const isLimited = duration === 'once' && (isUsedUp || remainingMinor !== null);
-    return isLimited ? nonNegative((remainingMinor ?? 0n) + returnedMinor) : null;
+    return isLimited ? (remainingMinor ?? 0n) : null;
   }
   invariant(amountOffMinor !== null, 'a coupon takes off a percentage or an amount');
-  const leftMinor =
-    duration === 'once' ? (remainingMinor ?? amountOffMinor) : amountOffMinor - takenMinor;
-  return nonNegative(nonNegative(leftMinor) + returnedMinor);
+  return duration === 'once' ? (remainingMinor ?? amountOffMinor) : amountOffMinor - takenMinor;
 }
 
 /**

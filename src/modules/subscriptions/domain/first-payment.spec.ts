@@ -141,6 +141,8 @@ describe('a subscription that waits for its first payment', () => {
     const { subscription } = waiting();
     expect(isFirstPaymentOverdue(subscription, new Date(EXPIRY.getTime() - 1))).toBe(false);
     expect(isFirstPaymentOverdue(subscription, EXPIRY)).toBe(true);
+    const { subscription: late } = decideExpiry(waiting(), true);
+    expect(isFirstPaymentOverdue(late, new Date(EXPIRY.getTime() - 1))).toBe(true);
     expect(isFirstPaymentOverdue(sold('allow_active').subscription, END)).toBe(false);
   });
 

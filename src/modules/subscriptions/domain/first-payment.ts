@@ -30,12 +30,16 @@ export function activated(subscription: Subscription): Subscription {
 }
 
 /**
- * Returns true if the time limit of the first payment has passed. Only a payment in flight can then still activate the
- * subscription.
+ * Returns true if the time limit of the first payment has passed, by this clock or by that of a process that did the
+ * due work then. Only a payment in flight can then still activate the subscription.
  */
 export function isFirstPaymentOverdue(
-  { incompleteExpiresAt }: Pick<Subscription, 'incompleteExpiresAt'>,
+  {
+    incompleteExpiresAt,
+    nextBillingAt,
+  }: Pick<Subscription, 'incompleteExpiresAt' | 'nextBillingAt'>,
   now: Date,
 ): boolean {
-  return incompleteExpiresAt !== null && incompleteExpiresAt <= now;
+  if (incompleteExpiresAt === null) return false;
+  return nextBillingAt === null || incompleteExpiresAt <= now;
 }

@@ -10,12 +10,14 @@ import {
   cancel,
   cancelWithCredit,
   change,
+  changeGifted,
   pause,
   plain,
   resume,
   redeem,
   removeCoupon,
   subscribe,
+  subscribeGifted,
   subscribeMetered,
   subscribeUsage,
 } from './subscriptions';
@@ -44,6 +46,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
     { weight: 1, arbitrary: commandsOf(NOTING) },
     { weight: 1, arbitrary: commandsOf(REPORTING_LATE) },
     { weight: 2, arbitrary: commandsOf(DIVIDING) },
+    { weight: 1, arbitrary: commandsOf(USING_AGAIN) },
   );
 }
 
@@ -189,4 +192,21 @@ const REPORTING_LATE = [
   ],
   ...[advance, advance, advance, advance, advance, redeem, redeem, removeCoupon, finalize],
   ...[voidInvoice, voidInvoice, regenerate, regenerate, onInvoice, cancel, change],
+];
+
+/**
+ * Commands for an amount that a change returns in part. Later invoices use it again, and the invoice of the change is
+ * voided and regenerated.
+ */
+const returnThenVoid = fc
+  .tuple(
+    ...[subscribeGifted, advanceDays, changeGifted, fc.oneof(advanceMonth, advanceDays, change)],
+    ...[voidInvoice, fc.oneof(regenerate, voidInvoice, advanceDays), regenerate, advanceMonth],
+  )
+  .map((steps) => new Steps(steps));
+
+const USING_AGAIN = [
+  ...[returnThenVoid, returnThenVoid, returnThenVoid, voidInvoice, voidInvoice, regenerate],
+  ...[changeGifted, changeGifted, regenerate, redeem, removeCoupon, change, pay, cancelWithCredit],
+  ...[advanceHours, advanceDays, advanceMonth],
 ];

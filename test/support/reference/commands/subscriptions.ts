@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ADDONS, COUPONS, PLANS, USAGE_ALONE } from '../catalog';
+import { ADDONS, COUPONS, GIFTED, PLANS, USAGE_ALONE } from '../catalog';
 import type { Reference } from '../model';
 import type { Terms, TermsChange } from '../offers';
 import type { ReferenceSubscription } from '../subscription';
@@ -386,6 +386,19 @@ export const change = fc
     fc.constantFrom(null, null, null, 'none' as const, 'prorate' as const),
   )
   .map((terms) => new Change(...terms));
+
+/** Starts a plan with an amount off its many seats, and nothing else. */
+export const subscribeGifted = fc
+  .integer({ min: 8, max: 30 })
+  .map((seats) => new Subscribe(GIFTED.plan, seats, [], 0, 0, GIFTED.coupon, 'anniversary', false));
+
+/** Changes to few seats, with an add-on that costs more than the credit for the others and is not discounted. */
+export const changeGifted = fc
+  .tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 200, max: 300 }))
+  .map(
+    ([seats, units]) =>
+      new Change(0, null, null, seats, [{ addon: 0, quantity: units }], 'now', null),
+  );
 
 export const cancel = fc
   .tuple(
