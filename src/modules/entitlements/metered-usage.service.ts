@@ -158,7 +158,10 @@ export class MeteredUsageService {
     );
     const [refused] = rejected;
     if (refused !== undefined) throw consumptionRefused(refused.code, refused.message);
-    invariant(accepted === events.length, 'Each consumption is stored as one event.');
+    if (accepted < events.length) {
+      const message = 'A usage event already has the key under which this consumption is stored.';
+      throw consumptionRefused('idempotency_key_reused', message);
+    }
   }
 
   /**
