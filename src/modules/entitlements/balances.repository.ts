@@ -33,6 +33,14 @@ export interface BalanceKey {
   readonly entitlementId: string;
 }
 
+/** Sorts balances in the order in which a transaction that locks several must lock them. */
+export function inLockOrder<Balance extends BalanceKey>(
+  balances: readonly Balance[],
+): readonly Balance[] {
+  const nameOf = ({ customerId, entitlementId }: Balance) => `${customerId} ${entitlementId}`;
+  return [...balances].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+}
+
 interface AccessRow {
   readonly version: number;
   readonly hasBalance: boolean;
@@ -61,6 +69,7 @@ const WRITE_USAGE = `
   ) AS c (id, used, spent, covered, told, at)
   WHERE h.id = c.id`;
 
+/** The version of a deleted customer is 0, which no customer has, so that its balances are never current. */
 const SELECT_ACCESS = `
   SELECT CASE WHEN c.deleted_at IS NULL THEN a.version ELSE 0 END AS version, EXISTS (
     SELECT FROM customer_entitlement h WHERE h.customer_id = a.customer_id AND h.entitlement_id = $2
@@ -69,7 +78,6 @@ const SELECT_ACCESS = `
 
 const ENSURE_ACCESS = `
   INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
-/** The version of a deleted customer is 0, which no customer has, so that its balances are never current. */
   ON CONFLICT DO NOTHING`;
 
 const INVALIDATE_CUSTOMERS = `
