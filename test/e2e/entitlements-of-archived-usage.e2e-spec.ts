@@ -246,6 +246,24 @@ describe('an entitlement that counts archived usage', () => {
     expect(await used()).toBe('1');
   });
 
+  it('is refused to a subscription that starts now, if its year began before its meter and with archived events', async () => {
+    const earlier = await plan('year');
+    await subscribe(await plan('month'));
+    await reportAll();
+    await archive();
+    await meter({ aggregation: 'sum' });
+    const body = subscribed(await plan('year'));
+    for (const query of ['', '?preview=true']) {
+      const { body: answer } = await engine.http.post(`/v1/subscriptions${query}`).send(body);
+      expect(answer).toMatchObject({
+        ...{ status: 409, code: 'usage_archived' },
+        detail: expect.stringMatching(/since 2026-01-01T00:00:00.000Z, but the meter/) as unknown,
+      });
+    }
+    await subscribe(earlier);
+    await subscribe(await plan('month'));
+  });
+
   it('counts the whole first hour, if its events were removed and the window cannot be refused', async () => {
     const [monthly, endless] = [await plan('month'), await plan('never')];
     const first = await subscribe(monthly);

@@ -195,7 +195,10 @@ describe('metered usage of an entitlement', () => {
     },
   );
 
-  it('cannot be consumed if another event has its key', async () => {
+  it.each([
+    ['another', '2'],
+    ['an equal', '1'],
+  ])('cannot be consumed if %s event has its key', async (_, quantity) => {
     const { allowances, key, story } = await subscriber();
     await allowances.consume(key, '1', 'a');
     // The stored answer is lost; the event is not.
@@ -204,7 +207,7 @@ describe('metered usage of an entitlement', () => {
     ]);
     const answer = await engine.http
       .post(`${allowances.path(key)}/consume`)
-      .send({ quantity: '2', idempotency_key: 'a' });
+      .send({ quantity, idempotency_key: 'a' });
     expect(answer.status).toBe(409);
     expect(answer.body).toMatchObject({
       code: 'consumption_refused',

@@ -1,4 +1,4 @@
-import { Allowances, createEntitlement } from '../support/allowances';
+import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
 import { createMeter } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -37,18 +37,21 @@ describe('an entitlement that is counted by a weighted sum', () => {
     const { id: entitlementId, key } = await createEntitlement(engine, { meter_id: meterId });
     const clock = await post('test-clocks', { name: 'Held', now });
     const customer = await post('customers', { name: 'Ada', test_clock_id: clock.id });
-    const subscriptions: string[] = [];
-    for (const [reset, value] of resets) {
+    const subscribe = async (reset: string, value: string) => {
       made += 1;
       const plan = { code: `held-${made}`, name: 'Storage', currency: 'USD', interval: 'month' };
       const terms = { entitlement_id: entitlementId, value, is_hard_limit: true, reset };
       const { id } = await post('plans', { ...plan, prices: [], entitlements: [terms] });
-      const subscription = { customer_id: customer.id, plan_id: id };
-      subscriptions.push((await post('subscriptions', subscription)).id);
-    }
+      return (await post('subscriptions', { customer_id: customer.id, plan_id: id })).id;
+    };
+    const subscriptions: string[] = [];
+    for (const [reset, value] of resets) subscriptions.push(await subscribe(reset, value));
     const allowances = new Allowances(engine, customer.id);
     return {
       subscriptions,
+      subscribe,
+      entitlementId,
+      state: () => allowances.of(key),
       grant: (terms: object) => allowances.grant(key, { value: '5', ...terms }),
       grants: () => allowances.grants(key),
       figures: () => allowances.figures(key),
@@ -69,9 +72,12 @@ describe('an entitlement that is counted by a weighted sum', () => {
       notified: async () => {
         const path = `/v1/events?customer_id=${customer.id}&limit=100&type=entitlement.*`;
         const { data } = (await engine.http.get(path)).body as {
-          readonly data: readonly { readonly type: string }[];
+          readonly data: readonly {
+            readonly type: string;
+            readonly data: { readonly object: { readonly used?: string } };
+          }[];
         };
-        return data.map(({ type }) => type).sort();
+        return data;
       },
     };
   }
@@ -177,7 +183,7 @@ describe('an entitlement that is counted by a weighted sum', () => {
       const key = await held.store('2026-06-01T00:00:00Z', isRecurring ? 18.5 : 19.5);
       await held.store('2026-06-02T00:00:00Z', 0.5);
       expect(await held.figures()).toEqual(['20', '20', '0']);
-      expect(await held.notified()).toEqual([
+      expect((await held.notified()).map(({ type }) => type).sort()).toEqual([
         'entitlement.limit_reached',
         'entitlement.threshold_reached',
         'entitlement.threshold_reached',
@@ -199,5 +205,34 @@ describe('an entitlement that is counted by a weighted sum', () => {
     await held.setUsed('19.998963');
     await held.grant({});
     expect(await held.figures()).toEqual(['25', '20', '5']);
+  });
+
+  describe('that holds 10 for 21 of 31 days', () => {
+    const HELD_FROM = '2026-01-11T00:00:00Z';
+    const USED = '6.774193548387096774193548387097';
+
+    it('is rounded to 30 digits, also after a link changed and with a grant', async () => {
+      const held = await subscribed('2026-01-01T00:00:00Z', [['period', '2']]);
+      await held.advance('2026-01-17T00:00:00Z');
+      await held.store(HELD_FROM, 10);
+      await createAddonWith(engine, held.entitlementId, { value: '1' });
+      for (let check = 0; check < 2; check += 1)
+        expect(await held.figures()).toEqual(['2', USED, '0']);
+      const remaining = '0.225806451612903225806451612903';
+      const grant = await held.grant(ROLLING_OVER);
+      expect(grant.remaining).toBe(remaining);
+      expect(await held.grants()).toEqual([['active', remaining]]);
+      await held.advance('2026-02-02T00:00:00Z');
+      const { limit, sources } = await held.state();
+      expect([limit, sources[1]?.value]).toEqual(['2.225806451612903225806451612903', remaining]);
+    });
+
+    it('is rounded to 30 digits in the events of its thresholds', async () => {
+      const held = await subscribed('2026-01-17T00:00:00Z', []);
+      await held.store(HELD_FROM, 10);
+      await held.subscribe('month', '5');
+      const used = (await held.notified()).map(({ data: { object } }) => object.used);
+      expect(used).toEqual([USED, USED, USED]);
+    });
   });
 });

@@ -272,10 +272,84 @@ describe('the order of locks is kept', () => {
       expect(await lockLater(customerId, [STREAMS, BALANCES], remove)).toBe(1);
     });
 
+    it('by a grant, while the customer is deleted', async () => {
+      const { customerId, path } = await begin();
+      const grant = () => engine.http.post(`${path}/grants`).send({ value: '100' });
+      const streams = `${STREAMS} NOWAIT`;
+      expect(await lockLater(customerId, [CUSTOMER, streams], grant)).toBe(1);
+    });
+
     it('by the first grant', async () => {
       const { customerId, path } = await begin();
       const grant = () => engine.http.post(`${path}/grants`).send({ value: '100' });
       expect(await lockLater(customerId, [STREAMS, BALANCES], grant)).toBe(1);
+    });
+  });
+
+  describe('for several balances', () => {
+    /** The usage that was counted first for a customer, of the given one and of all customers after it. */
+    const FIRST_USAGE = `
+      SELECT FROM usage_stream WHERE id = (SELECT min(id) FROM usage_stream WHERE customer_id = $1) FOR UPDATE`;
+    const LATER_USAGE = `
+      SELECT FROM usage_stream WHERE id > (SELECT min(id) FROM usage_stream WHERE customer_id = $1) FOR UPDATE NOWAIT`;
+    const advance = async ({ clockId }: Story, to: string) =>
+      engine.http.post(`/v1/test-clocks/${clockId}/advance`).send({ to });
+    const metered = async () => {
+      const meter_id = await createMeter(engine);
+      return createEntitlement(engine, { meter_id });
+    };
+    const grant = ({ customerId }: Story, key: string) =>
+      post(engine, `/v1/customers/${customerId}/entitlements/${key}/grants`, {
+        ...{ value: '10', expires_at: '2026-03-10T00:00:00.000Z' },
+      });
+
+    it('by a pause, which locks usage before any balance', async () => {
+      const story = await Story.begin(engine, START);
+      const credits = await createEntitlement(engine);
+      const { id } = await metered();
+      const entitlements = [{ entitlement_id: id, value: '100' }];
+      const subscription = await story.subscribe(await story.plan(0, { entitlements }));
+      await grant(story, credits.key);
+      const pause = () => engine.http.post(`/v1/subscriptions/${subscription.id}/pause`).send({});
+      expect(await lockLater(story.customerId, [STREAMS, BALANCES], pause)).toBe(2);
+    });
+
+    it('by renewals of two customers, which lock usage in order', async () => {
+      const story = await Story.begin(engine, START);
+      const { id } = await post(engine, '/v1/customers', {
+        ...{ name: 'Ben', test_clock_id: story.clockId },
+      });
+      const entitlements = [{ entitlement_id: (await metered()).id, value: '100' }];
+      const plan_id = await story.plan(0, { entitlements });
+      for (const customer_id of [id, story.customerId])
+        await post(engine, '/v1/subscriptions', { customer_id, plan_id });
+      const renewal = () => advance(story, '2026-04-01T00:00:00.000Z');
+      expect(await lockLater(id, [FIRST_USAGE, LATER_USAGE], renewal)).toBe(1);
+    });
+
+    it('by a renewal that bills other usage than the balance counts', async () => {
+      const story = await Story.begin(engine, START);
+      const { id: meter_id, event } = await story.meter();
+      await story.reportUsage(event, START, { n: 1 });
+      const price = { name: 'Usage', model: 'per_unit', timing: 'in_arrears', unit_amount: '5' };
+      const entitlements = [{ entitlement_id: (await metered()).id, value: '100' }];
+      const { id } = await story.planOf([{ ...price, meter_id }], { entitlements });
+      await story.subscribe(id, { collection: 'send_invoice' });
+      const renewal = () => advance(story, '2026-04-01T00:00:00.000Z');
+      expect(await lockLater(story.customerId, [FIRST_USAGE, LATER_USAGE], renewal)).toBe(1);
+    });
+
+    it('by the end of two grants, which locks balances in the order of a change', async () => {
+      const story = await Story.begin(engine, START);
+      const first = await createEntitlement(engine);
+      const second = await createEntitlement(engine);
+      for (const { key } of [second, first]) await grant(story, key);
+      const locked = (compared: string, lock: string) => `
+        SELECT FROM customer_entitlement
+        WHERE customer_id = $1 AND entitlement_id ${compared} '${first.id}' ${lock}`;
+      const [held, later] = [locked('=', 'FOR UPDATE'), locked('>', 'FOR UPDATE NOWAIT')];
+      const end = () => advance(story, '2026-03-11T00:00:00.000Z');
+      expect(await lockLater(story.customerId, [held, later], end)).toBe(1);
     });
   });
 

@@ -33,6 +33,14 @@ export interface BalanceKey {
   readonly entitlementId: string;
 }
 
+/** Sorts balances in the order in which a transaction that locks several must lock them. */
+export function inLockOrder<Balance extends BalanceKey>(
+  balances: readonly Balance[],
+): readonly Balance[] {
+  const nameOf = ({ customerId, entitlementId }: Balance) => `${customerId} ${entitlementId}`;
+  return [...balances].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+}
+
 interface AccessRow {
   readonly version: number;
   readonly hasBalance: boolean;
@@ -61,11 +69,12 @@ const WRITE_USAGE = `
   ) AS c (id, used, spent, covered, told, at)
   WHERE h.id = c.id`;
 
+/** The version of a deleted customer is 0, which no customer has, so that its balances are never current. */
 const SELECT_ACCESS = `
-  SELECT version, EXISTS (
+  SELECT CASE WHEN c.deleted_at IS NULL THEN a.version ELSE 0 END AS version, EXISTS (
     SELECT FROM customer_entitlement h WHERE h.customer_id = a.customer_id AND h.entitlement_id = $2
   ) AS "hasBalance"
-  FROM customer_access a WHERE customer_id = $1`;
+  FROM customer_access a JOIN customer c ON c.id = a.customer_id WHERE a.customer_id = $1`;
 
 const ENSURE_ACCESS = `
   INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
@@ -202,8 +211,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer, a number that each change of its subscriptions increments. Inserts
-   * version 1 if there is none.
+   * Returns the access version of a customer, a number that each change of its subscriptions increments; 0 for a deleted
+   * customer. Inserts version 1 if there is none.
    * - If the version or the balance is missing, first locks the customer, because new rows refer to it. A deletion or
    *   purge of the customer also locks the customer before usage streams.
    * - Reads an existing version without a lock. A transaction that holds its lock may be waiting for locks of the

@@ -10,6 +10,11 @@ export function toNumeric(value: Rational): string {
   return formatDecimal(value, FRACTION_DIGITS);
 }
 
+/** Returns a quantity as a column stores it. Only a `weighted_sum` has quantities that this rounds. */
+export function asStored(value: Rational): Rational {
+  return parseExact(toNumeric(value));
+}
+
 const transformer = {
   from: (text: string | null): Rational | null => (text === null ? null : parseExact(text)),
   to: (value: Rational | null | undefined): string | null | undefined =>

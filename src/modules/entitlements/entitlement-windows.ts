@@ -4,6 +4,7 @@ import { Database } from '../../platform/database';
 import { FeaturesService } from '../features';
 import { UsageBillingService } from '../metering';
 import { type DueQueue, DueQueues } from '../test-clocks';
+import { inLockOrder } from './balances.repository';
 import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
@@ -44,13 +45,13 @@ export class EntitlementWindows implements OnModuleInit {
   }
 
   /**
-   * Recalculates balances in one commit. First blocks new usage events of the customers; this takes locks in the same
-   * order as ingestion, so that the two cannot deadlock.
+   * Recalculates balances in one commit. First blocks new usage events of the customers. Takes locks in the same order
+   * as ingestion and changes of subscriptions, so that they cannot deadlock.
    */
   private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {
       await this.usage.blockAllNewEvents(balances.map(({ customerId }) => customerId));
-      for (const { customerId, entitlementId, testClockId } of balances) {
+      for (const { customerId, entitlementId, testClockId } of inLockOrder(balances)) {
         const entitlement = await this.features.find(entitlementId);
         invariant(entitlement !== null, `The entitlement ${entitlementId} exists.`);
         await this.recalculateBalance.recalculate(

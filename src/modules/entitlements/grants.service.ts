@@ -5,6 +5,7 @@ import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { CustomersService } from '../customers';
 import { type BalanceRecord, counterOf } from './domain/customer-entitlement';
 import type { Grant, GrantTerms } from './domain/grant';
 import { faultsOfGrant, type GrantView, MAX_GRANTS } from './domain/grant-terms';
@@ -25,12 +26,15 @@ export class GrantsService {
     private readonly repository: BalancesRepository,
     private readonly grants: GrantsRepository,
     private readonly recalculateBalance: RecalculateBalanceService,
+    private readonly customers: CustomersService,
     private readonly outbox: Outbox,
   ) {}
 
   /** @throws {ProblemError} what `BalancesService.lock` throws, `grant_contradicts`, `too_many_grants` */
   create(customerId: string, key: string, terms: GrantTerms): Promise<GrantView> {
     return this.database.transaction(async () => {
+      // The grant refers to the customer. A deletion also locks the customer before its usage.
+      await this.customers.lockForReference(customerId);
       const { record, now } = await this.balances.lock(customerId, key);
       const { entitlement, row } = record;
       const faults = faultsOfGrant(entitlement.type, terms, now);

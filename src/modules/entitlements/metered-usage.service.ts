@@ -6,6 +6,7 @@ import type { Period } from '../../core/time';
 import { BoundedMap } from '../../platform/caching';
 import { UsageStore, UsageWindows } from '../metering';
 import { type Meter, MetersService } from '../meters';
+import { asStored } from './decimal-column';
 import type { ConsumptionRequest } from './domain/consumption';
 import { eventPropertiesOf } from './domain/consumption-event';
 import { type BalanceRecord, type BalanceRow } from './domain/customer-entitlement';
@@ -158,11 +159,14 @@ export class MeteredUsageService {
     );
     const [refused] = rejected;
     if (refused !== undefined) throw consumptionRefused(refused.code, refused.message);
-    invariant(accepted === events.length, 'Each consumption is stored as one event.');
+    if (accepted < events.length) {
+      const message = 'A usage event already has the key under which this consumption is stored.';
+      throw consumptionRefused('idempotency_key_reused', message);
+    }
   }
 
   /**
-   * Opens a usage window for a period and returns its usage.
+   * Opens a usage window for a period and returns its usage, as a balance stores it.
    * @param period the whole window, or the first part of it
    * @param heldUntil end of the whole window. The aggregation `weighted_sum` counts its last value until then.
    */
@@ -176,7 +180,7 @@ export class MeteredUsageService {
     await this.usage.open(opened);
     const [used] = await this.usage.read([{ ...opened, heldUntil }]);
     invariant(used !== undefined && used !== null, 'An opened window has a usage.');
-    return used;
+    return asStored(used);
   }
 
   /** A cached meter cannot be wrong, because the fields used here never change. */

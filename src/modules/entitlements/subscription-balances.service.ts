@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { FeaturesService } from '../features';
+import { UsageBillingService } from '../metering';
 import type { Subscription } from '../subscriptions';
-import { type BalanceKey, BalancesRepository, type EntitledCustomer } from './balances.repository';
+import {
+  type BalanceKey,
+  BalancesRepository,
+  type EntitledCustomer,
+  inLockOrder,
+} from './balances.repository';
 import type { Entitlement } from './domain/entitlement';
 import { MeteredUsageService } from './metered-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
@@ -13,6 +19,16 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
+/**
+ * Usage streams of the changed customers to lock: those that the balances count, or all, because the transaction may
+ * bill others. A stream is the usage events of one name of one customer.
+ */
+type LockedUsage = 'counted' | 'all';
+
+interface EagerBalance extends BalanceKey {
+  readonly entitlement: Entitlement;
+}
+
 /** Updates entitlement balances in the transaction that changes subscriptions. */
 @Injectable()
 export class SubscriptionBalancesService {
@@ -22,6 +38,7 @@ export class SubscriptionBalancesService {
     private readonly sources: SourcesService,
     private readonly recalculateBalance: RecalculateBalanceService,
     private readonly usage: MeteredUsageService,
+    private readonly usageBilling: UsageBillingService,
   ) {}
 
   /**
@@ -67,13 +84,21 @@ export class SubscriptionBalancesService {
    *   customer has a grant for it that has not ended;
    * - the balance for each entitlement with a meter in the plan version or the add-ons of a changed subscription.
    *   Creates the balance if it is missing, because its window starts with the billing period.
+   *
+   * Locks usage before the first balance, in the same order as ingestion and background work.
    */
-  async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
+  async updateAfterChanges(
+    changes: readonly SubscriptionChange[],
+    now: Date,
+    locked: LockedUsage = 'counted',
+  ): Promise<void> {
     if (changes.length === 0) return;
     const customers = customersOf(changes.map(({ after }) => after));
     await this.balances.invalidateCustomers([...customers.values()]);
     await this.updateGracePeriods(changes, now);
-    for (const { customerId, entitlement } of await this.eagerBalances(changes)) {
+    const balances = await this.eagerBalances(changes);
+    await this.lockUsage(balances, locked === 'all' ? [...customers.keys()] : []);
+    for (const { customerId, entitlement } of balances) {
       const customer = customers.get(customerId);
       if (customer !== undefined)
         await this.recalculateBalance.recalculate(customer, entitlement, now);
@@ -105,10 +130,26 @@ export class SubscriptionBalancesService {
     if (caughtUp.length > 0) await this.balances.endGrace(caughtUp.map(({ after }) => after.id));
   }
 
+  /** Locks all usage of these customers, and the usage that the balances count. Does nothing without balances. */
+  private async lockUsage(
+    balances: readonly EagerBalance[],
+    customerIds: readonly string[],
+  ): Promise<void> {
+    if (balances.length === 0) return;
+    if (customerIds.length > 0) await this.usageBilling.blockAllNewEvents(customerIds);
+    const counted: { readonly customerId: string; readonly eventName: string }[] = [];
+    for (const { customerId, entitlement } of balances) {
+      const { meterId } = entitlement;
+      if (meterId !== null)
+        counted.push({ customerId, eventName: await this.usage.eventNameOf(meterId) });
+    }
+    if (counted.length > 0) await this.usageBilling.blockNewEvents(counted);
+  }
+
   /** Returns the balances to recalculate, without duplicates, in lock order: by customer id, then by entitlement id. */
   private async eagerBalances(
     changes: readonly SubscriptionChange[],
-  ): Promise<readonly (BalanceKey & { readonly entitlement: Entitlement })[]> {
+  ): Promise<readonly EagerBalance[]> {
     const known = await this.balances.listEager(changes.map(({ after }) => after.customerId));
     const offered = await this.sources.entitlementsIn(
       changes.map(({ after }) => after.planVersionId),
@@ -130,12 +171,10 @@ export class SubscriptionBalancesService {
         (entitlement) => [entitlement.id, entitlement],
       ),
     );
-    return [...pairs.entries()]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .flatMap(([, pair]) => {
-        const entitlement = byId.get(pair.entitlementId);
-        return entitlement === undefined ? [] : [{ ...pair, entitlement }];
-      });
+    return inLockOrder([...pairs.values()]).flatMap((pair) => {
+      const entitlement = byId.get(pair.entitlementId);
+      return entitlement === undefined ? [] : [{ ...pair, entitlement }];
+    });
   }
 }
 

@@ -248,7 +248,8 @@ export const SETTINGS = {
   PAST_DUE_GRACE_HOURS: setting({
     fallback: '72',
     ...integerBetween(0, 8_784),
-    meaning: 'Hours for which a past-due subscription keeps its entitlements.',
+    meaning:
+      'Hours for which a past-due subscription keeps its entitlements. A change may begin to apply when the former hours are over.',
   }),
   INVOICE_GRACE_HOURS: setting({
     fallback: '0',

@@ -77,7 +77,7 @@ export class ApplyOutcomesWorkflow {
     });
     const outcomes = decided.map(({ outcome }) => outcome);
     await this.subscriptions.applyAll(outcomes);
-    await this.derivedState.updateBalances(
+    await this.derivedState.updateBalancesBeforeInvoices(
       decided.map(({ before, after }) => ({ before, after })),
       now,
     );
@@ -133,7 +133,7 @@ export class ApplyOutcomesWorkflow {
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
     for (const after of begun.values()) await this.subscriptions.updateStatus(after);
-    await this.derivedState.updateBalances(
+    await this.derivedState.updateBalancesBeforeInvoices(
       unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
       now,
     );

@@ -17,15 +17,16 @@ export class DerivedState {
   ) {}
 
   async update(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
-    await this.updateBalances(changes, now);
+    await this.balances.updateAfterChanges(changes, now);
     await this.revenue.record(
       changes.map(({ after }) => after),
       now,
     );
   }
 
-  updateBalances(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
-    return this.balances.updateAfterChanges(changes, now);
+  /** Updates the balances in a transaction that then makes invoices, which may bill other usage than they count. */
+  updateBalancesBeforeInvoices(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
+    return this.balances.updateAfterChanges(changes, now, 'all');
   }
 
   /**

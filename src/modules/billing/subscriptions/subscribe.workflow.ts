@@ -7,7 +7,6 @@ import { SubscriptionBalancesService } from '../../entitlements';
 import {
   type CreateSubscription,
   type Outcome,
-  type Snapshot,
   StartSubscriptionService,
   type Subscription,
 } from '../../subscriptions';
@@ -33,8 +32,9 @@ const LONGEST_WAIT_MS = 500;
  * 1. Locks the customer. Works out the start date, trial and first period.
  * 2. If the customer has no currency yet, sets it permanently. Writes the subscription, and redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and skips the next steps.
- * 4. If the start is in the past: blocks new usage events of the customer until the transaction ends. Refuses the start
- *    if archived usage would have to be billed, or would count for the entitlements of the plan.
+ * 4. If the start is in the past: blocks new usage events of the customer until the transaction ends, and refuses the
+ *    start if archived usage would have to be billed. Also refuses a start if its entitlements would count archived
+ *    usage; their windows may begin before the start, such as a calendar year.
  * 5. Opens the first period and makes its invoice.
  * 6. On a test clock, does the due work that a past start causes, up to a maximum, because no background work runs
  *    between two advances of the clock. In real time, background work does it, each period in a commit of its own.
@@ -79,8 +79,9 @@ export class SubscribeWorkflow {
       }
       if (created.startAt < now) {
         await this.locks.lockBeforeInvoices([created]);
-        await this.requireUsage(snapshot, outcome, now);
+        await this.starts.requireUsage(snapshot);
       }
+      await this.requireCountable(outcome, now);
       const begun = await this.outcomes.apply(created, outcome, now);
       return created.testClockId !== null ? this.renewals.runDueWork(begun, now) : begun;
     });
@@ -94,19 +95,15 @@ export class SubscribeWorkflow {
         '/customer_id',
       );
       const { snapshot, outcome, redemption } = await this.starts.decide(command, customer, now);
-      await this.requireUsage(snapshot, outcome, now);
+      await this.starts.requireUsage(snapshot);
+      await this.requireCountable(outcome, now);
       const redeemed: RedeemedTerms[] =
         redemption === null ? [] : [await this.redemptions.preview(redemption, now)];
       return this.previews.preview(snapshot, outcome, customer, now, redeemed);
     });
   }
 
-  private async requireUsage(
-    snapshot: Snapshot,
-    { subscription }: Outcome,
-    now: Date,
-  ): Promise<void> {
-    await this.starts.requireUsage(snapshot);
-    await this.balances.requireCountable(subscription, subscription.planVersionId, now);
+  private requireCountable({ subscription }: Outcome, now: Date): Promise<void> {
+    return this.balances.requireCountable(subscription, subscription.planVersionId, now);
   }
 }
