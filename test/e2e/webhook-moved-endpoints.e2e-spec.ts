@@ -1,21 +1,23 @@
 import type { ServerResponse } from 'node:http';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
-describe('an endpoint whose URL changes while its old receiver answers', () => {
+describe('an endpoint that changes', () => {
   let engine: TestApp;
   let old: Receiver;
   let next: Receiver;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     engine = await startTestApp();
     [old, next] = [await startReceiver(), await startReceiver()];
   });
 
-  afterAll(async () => {
+  afterEach(async () => {
     await Promise.all([old.close(), next.close()]);
     await engine.close();
   });
@@ -27,17 +29,22 @@ describe('an endpoint whose URL changes while its old receiver answers', () => {
     await engine.app.get(DeliveryWorker).runDue();
   }
 
-  async function createCoupon(): Promise<void> {
+  async function createCoupon(): Promise<string> {
     const coupon = { type: 'percent', percent_off: '10', duration: 'once' };
-    await engine.http.post('/v1/coupons').send(coupon).expect(201);
+    const created = await engine.http.post('/v1/coupons').send(coupon).expect(201);
+    return (created.body as { id: string }).id;
   }
 
-  it('stays active and gets its pending events if the old receiver is gone', async () => {
-    const waiting: ServerResponse[] = [];
-    old.behave((_received, response) => waiting.push(response));
+  async function register(): Promise<string> {
     const body = { url: old.url, events: ['coupon.*'] };
     const created = await engine.http.post('/v1/webhooks/endpoints').send(body).expect(201);
-    const { id } = created.body as { id: string };
+    return (created.body as { id: string }).id;
+  }
+
+  it('stays active and gets its pending events if the receiver of its former URL is gone', async () => {
+    const waiting: ServerResponse[] = [];
+    old.behave((_received, response) => waiting.push(response));
+    const id = await register();
     await createCoupon();
     await work();
     await until('the old receiver is asked', () => waiting.length === 1);
@@ -53,5 +60,51 @@ describe('an endpoint whose URL changes while its old receiver answers', () => {
     await engine.app.get(DeliveryWorker).idle();
     expect(next.received).toHaveLength(1);
     expect(next.received[0]?.id).toBe(old.received[0]?.id);
+  });
+
+  describe('while a claim of its deliveries waits', () => {
+    /** Records three events of one object, and changes the endpoint while their claim waits for a lock. */
+    async function changeDuringClaim(before: object, change: object): Promise<void> {
+      const id = await register();
+      await engine.http.patch(path(id)).send(before).expect(200);
+      const coupon = await createCoupon();
+      for (const step of ['1', '2']) {
+        const metadata = { step };
+        await engine.http.patch(`/v1/coupons/${coupon}`).send({ metadata }).expect(200);
+      }
+      await engine.app.get(EventDispatcher).runDue();
+      const release = await openTransaction(engine.database, () =>
+        engine.database.query('LOCK TABLE webhook_delivery IN SHARE MODE'),
+      );
+      const claim = engine.app.get(DeliveryWorker).runDue();
+      await untilSessionsWait(engine.database);
+      await engine.http.patch(path(id)).send(change).expect(200);
+      await release();
+      await claim;
+      await engine.app.get(DeliveryWorker).idle();
+    }
+
+    it.each([false, true])('gets its events at the new URL only (ordered: %s)', async (ordered) => {
+      await changeDuringClaim({ ordered }, { url: next.url });
+      expect(old.received).toHaveLength(0);
+      expect(next.received).toHaveLength(ordered ? 1 : 3);
+    });
+
+    it.each([false, true])('gets nothing if it is inactive (ordered: %s)', async (ordered) => {
+      await changeDuringClaim({ ordered }, { is_active: false });
+      expect(old.received).toHaveLength(0);
+    });
+
+    it('gets one event of each object at a time if it is ordered', async () => {
+      await changeDuringClaim({}, { ordered: true });
+      const waiting: ServerResponse[] = [];
+      old.behave((_received, response) => waiting.push(response));
+      await engine.app.get(DeliveryWorker).runDue();
+      await until('the receiver is asked', () => waiting.length > 0);
+      await engine.app.get(DeliveryWorker).runDue();
+      expect(old.received).toHaveLength(1);
+      waiting.forEach((response) => response.writeHead(500).end());
+      await engine.app.get(DeliveryWorker).idle();
+    });
   });
 });

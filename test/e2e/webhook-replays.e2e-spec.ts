@@ -85,6 +85,26 @@ describe('replays to webhook endpoints', () => {
     expect((listed.body as { data: Replay[] }).data).toEqual([await read(first.id)]);
   });
 
+  it('continue although the step of one that began earlier fails', async () => {
+    await record(1_500, 1);
+    const failing = (await start(['*'])).body as Replay;
+    const other = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: 'http://127.0.0.1:9/hooks', events: ['*'] });
+    at = `/v1/webhooks/endpoints/${(other.body as { id: string }).id}`;
+    engine.clock.advanceMs(1_000);
+    const { id } = (await start(['*'])).body as Replay;
+    engine.clock.advanceMs(1_000);
+    await engine.database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cut'; END $$`);
+    await engine.database.query(`
+      CREATE TRIGGER refuse BEFORE UPDATE OF read_to_id ON webhook_replay FOR EACH ROW
+      WHEN (NEW.id = '${failing.id}') EXECUTE FUNCTION refuse()`);
+    await expect(continueNext()).rejects.toThrow('cut');
+    expect(await continueNext()).toBe(true);
+    expect(await read(id)).toMatchObject({ status: 'completed' });
+  });
+
   it('create each delivery once, with failing steps and two concurrent processes', async () => {
     await record(3_500, 1);
     const { id } = (await start(['refund.*'])).body as Replay;

@@ -6,6 +6,7 @@ import { DueProviderEvents } from '../../src/modules/billing/payments/due-provid
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
+import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { newId } from '../../src/platform/ids';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { type Answer, EngineWithStripe } from '../support/stripe/engine-with-stripe';
@@ -493,6 +494,60 @@ describe('a restored backup', () => {
     for (const missing of payments) {
       expect((await engine.http.get(`/v1/payments/${missing}`)).status).toBe(404);
     }
+    await isVerified();
+  });
+
+  /** Polls with `polls` once a minute until the status at `path` is `succeeded`. */
+  async function pollUntilSucceeded(path: string, polls: typeof DuePayments | typeof DueRefunds) {
+    for (let minute = 0; minute < 180; minute += 1) {
+      if ((await shop.get(path)).status === 'succeeded') return;
+      engine.clock.advanceMs(MINUTE_MS);
+      await shop.run(polls);
+    }
+    throw new Error(`${path} has not succeeded`);
+  }
+
+  /** Pays through Stripe, which refuses the requests until the third poll; makes a backup before the first poll. */
+  async function payWithThirdPoll(): Promise<string> {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    await listEvents();
+    stripe.faults.plan('rate_limited', { operation: 'paymentIntents.create', times: 3 });
+    const { id, status } = await shop.pay(customer);
+    expect(status).toBe('pending');
+    await makeBackup();
+    await pollUntilSucceeded(`/v1/payments/${id}`, DuePayments);
+    return id;
+  }
+
+  it('finds the charge of a pending payment that was sent with another key since', async () => {
+    const id = await payWithThirdPoll();
+    await restore();
+    await pollUntilSucceeded(`/v1/payments/${id}`, DuePayments);
+    expect(succeeded()).toHaveLength(1);
+    await isVerified();
+  });
+
+  it('settles a pending payment without a reference when an event reports its charge', async () => {
+    const id = await payWithThirdPoll();
+    await restore();
+    await listEvents();
+    await applyEvents();
+    expect(await payment(id)).toMatchObject({ status: 'succeeded' });
+    expect(succeeded()).toHaveLength(1);
+    await isVerified();
+  });
+
+  it('finds a pending refund that was sent with another key since', async () => {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    const { id: refunded } = await shop.pay(customer);
+    stripe.faults.plan('rate_limited', { operation: 'refunds.create', times: 3 });
+    const { id, status } = await shop.post(`/v1/refunds/payment/${refunded}`, { amount: 400 });
+    expect(status).toBe('pending');
+    await makeBackup();
+    await pollUntilSucceeded(`/v1/refunds/${id}`, DueRefunds);
+    await restore();
+    await pollUntilSucceeded(`/v1/refunds/${id}`, DueRefunds);
+    expect([...stripe.account.refunds.values()]).toHaveLength(1);
     await isVerified();
   });
 

@@ -36,6 +36,10 @@ const DUE_FOR_COLLECTION = (scope: TimeScope, state: string): string => `
   WHERE ${scoped(scope)} AND collect_at <= $2 AND ${state}
   ORDER BY collect_at, id LIMIT $3`;
 
+const ONE_DUE_FOR_COLLECTION = `
+  SELECT id FROM invoice WHERE id = $1 AND test_clock_id IS NULL AND collect_at <= $2 AND ${CHARGEABLE}
+  FOR NO KEY UPDATE SKIP LOCKED`;
+
 const OVERDUE = (scope: TimeScope): string => `
   SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${BECOMES_OVERDUE}
   ORDER BY due_at, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED`;
@@ -63,6 +67,8 @@ const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = greatest(updated_at, $3)
   WHERE id = ANY ($1)`;
+
+const POSTPONE_DUE = `${PLAN_COLLECTING} AND collect_at <= $3 AND ${CHARGEABLE}`;
 
 /** Does not increment the version, because the API does not show `is_collected_while_unpaid`. */
 const COLLECT_WHILE_UNPAID = `
@@ -109,6 +115,26 @@ export class DueInvoicesRepository {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR NO KEY UPDATE SKIP LOCKED`;
     return this.database.queryValues<string>(sql, [scope, now, limit]);
+  }
+
+  /** Returns the ids of open invoices whose automatic charge is due in real time, those due longest first. */
+  findCollectable(now: Date, limit: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(DUE_FOR_COLLECTION(null, CHARGEABLE), [
+      null,
+      now,
+      limit,
+    ]);
+  }
+
+  /** Does the same as {@link lockCollectable} for one invoice in real time. Returns no id if it is not due. */
+  lockOneCollectable(id: string, now: Date): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.database.queryValues<string>(ONE_DUE_FOR_COLLECTION, [id, now]);
+  }
+
+  /** Plans the automatic charge of an invoice for a later time if it is due. The invoice need not be locked. */
+  async postponeCollectable(id: string, at: Date, now: Date): Promise<void> {
+    await this.database.query(POSTPONE_DUE, [[id], at, now]);
   }
 
   /** Returns the ids of invoices that are no longer open, but had an automatic charge planned that is due now. */

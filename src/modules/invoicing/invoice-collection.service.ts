@@ -33,6 +33,21 @@ export class InvoiceCollectionService {
     return this.invoices.findAll(await this.due.lockCollectable(scope, now, limit));
   }
 
+  /** Returns the ids of open invoices whose automatic charge is due in real time, those due longest first. */
+  findDue(now: Date, limit: number): Promise<readonly string[]> {
+    return this.due.findCollectable(now, limit);
+  }
+
+  /** Does the same as {@link lockDue} for one invoice in real time. Returns no invoice if it is not due any more. */
+  async lockIfDue(id: string, now: Date): Promise<readonly Invoice[]> {
+    return this.invoices.findAll(await this.due.lockOneCollectable(id, now));
+  }
+
+  /** Postpones the charge of an invoice whose attempt could not be started. The invoice need not be locked. */
+  postponeFailed(id: string, waitMs: number, now: Date): Promise<void> {
+    return this.due.postponeCollectable(id, new Date(now.getTime() + waitMs), now);
+  }
+
   /**
    * Returns the ids of void, written off or wholly credited invoices that still have a planned charge, which is due.
    */

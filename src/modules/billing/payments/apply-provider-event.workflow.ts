@@ -64,7 +64,8 @@ export class ApplyProviderEventWorkflow {
     if (isId('pay', subjectId)) {
       const payment = await this.payments.find(subjectId);
       if (payment === null) return objectId === null || this.adoptPayment.adopt(provider, objectId);
-      return payment.providerReference === null || this.resumePayment.resume(subjectId);
+      const hasNoCharge = payment.providerReference === null && hasEnded(payment);
+      return hasNoCharge || this.resumePayment.resume(subjectId);
     }
     return isId('pms', subjectId) ? this.setups.resume(subjectId) : this.applyDispute(event);
   }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { InvoiceCollectionService, InvoicePaymentsService, type TimeScope } from '../../invoicing';
@@ -11,6 +11,8 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
  */
 @Injectable()
 export class CloseCollectionWorkflow {
+  private readonly logger = new Logger('close-collection');
+
   constructor(
     private readonly database: Database,
     private readonly locks: BillingLocks,
@@ -20,11 +22,23 @@ export class CloseCollectionWorkflow {
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
 
-  /** Returns how many invoices were found, at most `limit`. */
+  /**
+   * Returns how many collections were stopped, at most `limit`. In real time, an invoice that fails is logged and tried
+   * again at the next call. On a test clock, the first failure is thrown.
+   */
   async closeNext(scope: TimeScope, now: Date, limit: number): Promise<number> {
     const ids = await this.collection.findClosed(scope, now, limit);
-    for (const id of ids) await this.close(id, now);
-    return ids.length;
+    let closed = 0;
+    for (const id of ids) {
+      try {
+        await this.close(id, now);
+        closed += 1;
+      } catch (error) {
+        if (scope !== null) throw error;
+        this.logger.error({ err: error, object_id: id }, 'due work was not finished');
+      }
+    }
+    return closed;
   }
 
   private close(id: string, now: Date): Promise<void> {

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { changedAt } from '../../../core/next-version';
 import { newId } from '../../../platform/ids';
 import { ReturnedLeases } from '../../../platform/processes';
@@ -18,6 +18,8 @@ import { leaseOf } from './payment-lease';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 const INVOICES_PER_READ = 50;
+/** Time after which the charge of an invoice is tried again if the attempt could not be started. */
+const FAILED_WAIT_MS = 60_000;
 
 interface StartedCharges {
   /** Number of invoices found, including those that are not charged. */
@@ -42,6 +44,8 @@ type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
  */
 @Injectable()
 export class CollectInvoicesWorkflow {
+  private readonly logger = new Logger('collect-invoices');
+
   constructor(
     private readonly leases: ReturnedLeases,
     private readonly collection: InvoiceCollectionService,
@@ -60,25 +64,66 @@ export class CollectInvoicesWorkflow {
    * @param limit maximum number of payments to write; the invoices above this number stay due
    */
   async begin(scope: TimeScope, now: Date, limit: number): Promise<StartedCharges> {
+    const lockDue = () => this.collection.lockDue(scope, now, INVOICES_PER_READ);
+    return this.beginWith(lockDue, scope === null, now, limit);
+  }
+
+  /**
+   * Does the same as {@link begin} for invoices that are due in real time, each in a commit of its own. Logs and
+   * postpones invoices that fail, and does not count them as examined. Ends after a failure if there are payments,
+   * because their lease has begun.
+   */
+  async beginOneByOne(now: Date, limit: number): Promise<StartedCharges> {
+    const payments: Payment[] = [];
+    let examined = 0;
+    for (const id of await this.collection.findDue(now, INVOICES_PER_READ)) {
+      if (payments.length === limit) break;
+      try {
+        const lockOne = () => this.collection.lockIfDue(id, now);
+        const one = await this.beginWith(lockOne, true, now, 1);
+        examined += one.examined;
+        payments.push(...one.payments);
+      } catch (error) {
+        await this.postponeFailed(id, error, now);
+        if (payments.length > 0) break;
+      }
+    }
+    return { examined, payments };
+  }
+
+  private async postponeFailed(id: string, why: unknown, now: Date): Promise<void> {
+    const failed = (error: unknown) => {
+      this.logger.error({ err: error, object_id: id }, 'due work was not finished');
+    };
+    failed(why);
+    await this.collection.postponeFailed(id, FAILED_WAIT_MS, now).catch(failed);
+  }
+
+  private async beginWith(
+    lockDue: () => Promise<readonly Invoice[]>,
+    isRealTime: boolean,
+    now: Date,
+    limit: number,
+  ): Promise<StartedCharges> {
     const started = await this.starts.lease();
     return this.leases.begin(
-      () => this.attemptDue(scope, now, limit, started),
+      async () => this.attemptDue(await lockDue(), isRealTime, now, limit, started),
       ({ payments }) => leaseOf(payments),
     );
   }
 
   private async attemptDue(
-    scope: TimeScope,
+    due: readonly Invoice[],
+    isRealTime: boolean,
     now: Date,
     limit: number,
     started: StartedLease,
   ): Promise<StartedCharges> {
-    const due = await this.collection.lockDue(scope, now, INVOICES_PER_READ);
     const methodOf = await this.methodsFor(due, now);
     const idle = due.filter((invoice) => methodOf(invoice) === null);
     await this.collection.stopCollecting(idle, now);
     const payments: Payment[] = [];
-    const ready = await this.postponeWaiting(due, methodOf, scope === null, now);
+    const ready = await this.postponeWaiting(due, methodOf, isRealTime, now);
     for (const invoice of ready) {
       const method = methodOf(invoice);
       if (method === null || payments.length === limit) continue;

@@ -53,7 +53,13 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   protected async claim(limit: number): Promise<readonly Payment[]> {
-    const { examined, payments } = await this.collectInvoices.begin(null, this.clock.now(), limit);
+    const now = this.clock.now();
+    const begun = this.collectInvoices.begin(null, now, limit).catch((error: unknown) => {
+      const message = 'due work failed together, and is done one by one';
+      this.logger.warn({ err: error, work: WORK }, message);
+      return this.collectInvoices.beginOneByOne(now, limit);
+    });
+    const { examined, payments } = await begun;
     this.examined = examined;
     return payments;
   }

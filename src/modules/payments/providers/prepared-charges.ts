@@ -18,10 +18,7 @@ import { ProviderCustomersRepository } from './provider-customers.repository';
 /** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
-/**
- * Number of calls without a final outcome up to which polls repeat the request. Later polls search for the charge at
- * the provider.
- */
+/** Number of calls without a final outcome up to which polls repeat the request with the same idempotency key. */
 const MAX_REPLAYS = 2;
 
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
@@ -82,26 +79,27 @@ export class PreparedCharges {
   }
 
   /**
-   * Continues a payment without a committed reference. The first polls repeat the request, as long as the provider
-   * still knows the idempotency key. Later polls search for the charge at the provider, and prepare a new charge only
-   * if none is found. Even if two charges were prepared, only the one with the committed reference is confirmed.
+   * Continues a payment without a committed reference. Searches for the charge at the provider first, because in a
+   * restored database `providerAttempt` may be lower than the number that was last sent. If none is found, the first
+   * polls repeat the request, as long as the provider still knows the idempotency key. Later polls prepare a new charge.
+   * Even if two charges were prepared, only the one with the committed reference is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
     const now = this.clock.now();
     const sentAt = payment.sentAt ?? payment.createdAt;
-    const withdrawn = await this.withdrawnOutcome(payment);
-    const isReplayed = now.getTime() - sentAt.getTime() < provider.replayMs;
-    if (withdrawn === null && isReplayed && payment.attempts <= MAX_REPLAYS)
-      return this.charge(provider, payment);
     const customerReference = await this.customerReference(provider, payment);
     const found = await provider.find({ paymentId: payment.id, customerReference, sentAt });
     if (found !== null) {
-      const reference = await this.payments.keepReference(payment.id, found);
-      return reference === null ? UNKNOWN : provider.retrieve(reference).then(unknownIfPrepared);
+      const providerReference = await this.payments.keepReference(payment.id, found);
+      if (providerReference === null) return UNKNOWN;
+      return this.resume(provider, { ...payment, providerReference });
     }
+    const withdrawn = await this.withdrawnOutcome(payment);
     if (withdrawn !== null) return withdrawn;
-    const next = await this.payments.nextAttempt(payment, now);
+    const isReplayed =
+      now.getTime() - sentAt.getTime() < provider.replayMs && payment.attempts <= MAX_REPLAYS;
+    const next = isReplayed ? payment : await this.payments.nextAttempt(payment, now);
     return next === null ? UNKNOWN : this.charge(provider, next);
   }
 
@@ -156,16 +154,6 @@ async function giveUp(
 ): Promise<ProviderOutcome> {
   const outcome = await provider.cancel(reference);
   return outcome.kind === 'canceled' ? withdrawn : outcome;
-}
-
-/**
- * Returns `unknown` for a charge that is only prepared, because the next poll confirms the charge. Otherwise returns
- * `seen`.
- */
-function unknownIfPrepared(
-  seen: Awaited<ReturnType<PreparingProvider['retrieve']>>,
-): ProviderOutcome {
-  return seen.kind === 'prepared' ? UNKNOWN : seen;
 }
 
 const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): string =>

@@ -40,10 +40,7 @@ export interface ResumedRefund extends RequestedRefund {
 /** State of a refund at the provider. `absent`: the refund is not in the provider's list of the charge's refunds. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
-/**
- * Number of calls without a final outcome up to which polls repeat the request. Later polls list the refunds of the
- * charge.
- */
+/** Number of calls without a final outcome up to which polls repeat the request with the same idempotency key. */
 const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
@@ -69,10 +66,10 @@ export function refundRequest(
 }
 
 /**
- * Returns the state of a refund at the provider. For a refund without a reference, the first polls repeat the request,
- * as long as the provider still knows the idempotency key. Later polls search for the refund in the provider's list of
- * the charge's refunds. If the refund is not in the list, the result is `absent`, or `unknown` if the recorded outcome
- * of the refund is final.
+ * Returns the state of a refund at the provider. Searches for a refund without a reference in the provider's list of the
+ * charge's refunds, because in a restored database `providerAttempt` may be lower than the number that was last sent.
+ * If the refund is not in the list, the first polls repeat the request, as long as the provider still knows the
+ * idempotency key. Later, the result is `absent`, or `unknown` if the recorded outcome of the refund is final.
  *
  * The list may contain a refund of the same amount without our id. It can be this refund, or a refund that was made at
  * the provider. The result is therefore `unknown` until the listed refund is recorded in this database. There is one
@@ -87,10 +84,6 @@ export async function resumePreparedRefund(
 ): Promise<ProviderRefundState> {
   if (refund.providerReference !== null) return provider.retrieveRefund(refund.providerReference);
   const request = refundRequest(payment, refund, provider.flow);
-  const { sentAt, createdAt, dueAt } = refund;
-  const isReplayed = now.getTime() - (sentAt ?? createdAt).getTime() < provider.replayMs;
-  if (dueAt !== null && isReplayed && refund.attempts <= MAX_REPLAYS)
-    return provider.refund(request);
   const listed = await provider.listRefunds(request.chargeReference);
   // A refund of another amount, or one that is stored as another refund, has copied metadata.
   const found = listed.find(
@@ -98,6 +91,10 @@ export async function resumePreparedRefund(
       refundId === refund.id && amount === refund.amount && !refund.otherReferences.has(reference),
   );
   if (found !== undefined) return found.outcome;
+  const { sentAt, createdAt, dueAt } = refund;
+  const isReplayed = now.getTime() - (sentAt ?? createdAt).getTime() < provider.replayMs;
+  if (dueAt !== null && isReplayed && refund.attempts <= MAX_REPLAYS)
+    return provider.refund(request);
   const isOther = ({ refundId, reference, amount, outcome: { kind } }: ListedRefund): boolean =>
     refundId !== null ||
     refund.otherReferences.has(reference) ||

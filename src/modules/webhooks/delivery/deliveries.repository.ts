@@ -9,6 +9,7 @@ import type {
   DeliveryStatus,
 } from './domain/delivery';
 import { HeadsRepository, IS_PENDING } from './heads.repository';
+import { IS_RECEIVING } from './receivers.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
@@ -97,19 +98,21 @@ const INSERT = `
   )
   SELECT count(*)::int AS made FROM made`;
 
+/** Reads the endpoints again, because they may have been changed since the capacities were worked out. */
 const CLAIM = `
   WITH claimed AS (
-    SELECT due.id FROM unnest($3::varchar[], $4::integer[]) AS endpoint (id, free)
+    SELECT due.id, endpoint.url FROM unnest($3::varchar[], $4::integer[]) AS capacity (endpoint_id, free)
+    JOIN webhook_endpoint AS endpoint ON endpoint.id = capacity.endpoint_id AND ${IS_RECEIVING} AND NOT endpoint.ordered
     CROSS JOIN LATERAL (
       SELECT delivery.id FROM webhook_delivery AS delivery
       WHERE delivery.endpoint_id = endpoint.id AND delivery.status = 'pending' AND delivery.due_at <= $1
-      ORDER BY delivery.due_at LIMIT endpoint.free FOR UPDATE OF delivery SKIP LOCKED
+      ORDER BY delivery.due_at LIMIT capacity.free FOR UPDATE OF delivery SKIP LOCKED
     ) AS due
   )
   UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1
   FROM claimed WHERE delivery.id = claimed.id
   RETURNING delivery.id, delivery.endpoint_id AS "endpointId", delivery.event_id AS "eventId", delivery.attempts,
-    delivery.fence`;
+    delivery.fence, claimed.url`;
 
 /**
  * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
@@ -178,7 +181,10 @@ export class DeliveriesRepository {
     return row?.made ?? 0;
   }
 
-  /** Claims due deliveries up to the free capacity of each endpoint, earliest due time first. */
+  /**
+   * Claims due deliveries up to the free capacity of each endpoint, earliest due time first. Skips an endpoint that is
+   * inactive or deleted, or that became ordered or unordered meanwhile.
+   */
   async claim(
     now: Date,
     leaseEndsAt: Date,

@@ -57,13 +57,13 @@ export class DeliverySender {
   ): Promise<void> {
     const { attempt, reply, isSent } = await traced(ATTEMPT_SPAN, async (span) => {
       const ended = isReadable(event)
-        ? await this.send(receiver.url, event, secrets)
+        ? await this.send(delivery.url, event, secrets)
         : { ...withoutReply(this.clock.now(), DAMAGED, 0), isSent: false };
-      if (span !== null) describe(span, delivery, receiver, ended.attempt);
+      if (span !== null) describe(span, delivery, ended.attempt);
       return ended;
     });
     const chance = randomInt(1_000_001) / 1_000_000;
-    const current = (await this.isOfFormerUrl(receiver, reply)) ? NO_REPLY : reply;
+    const current = (await this.isOfFormerUrl(delivery, reply)) ? NO_REPLY : reply;
     const outcome = classifyReply(current, delivery.attempts + 1, this.clock.now(), chance);
     const counted = await this.results.write({
       delivery,
@@ -73,7 +73,7 @@ export class DeliverySender {
       dueAt: outcome.status === 'pending' ? outcome.dueAt : null,
     });
     if (!counted || !isSent) return;
-    await this.recordHealth(receiver, outcome).catch((error: unknown) => {
+    await this.recordHealth(delivery, receiver, outcome).catch((error: unknown) => {
       const ids = { endpoint_id: receiver.id, delivery_id: delivery.id };
       this.logger.error({ err: error, ...ids }, 'cannot disable a webhook endpoint');
     });
@@ -116,21 +116,28 @@ export class DeliverySender {
    * Returns true if the reply is 410, but the URL of the endpoint was changed while the request was in flight. The
    * reply then says nothing about the new URL, which the next attempt uses.
    */
-  private async isOfFormerUrl({ id, url }: Receiver, reply: Reply): Promise<boolean> {
-    return isGone(reply) && !(await this.receivers.hasUrl(id, url));
+  private async isOfFormerUrl(
+    { endpointId, url }: ClaimedDelivery,
+    reply: Reply,
+  ): Promise<boolean> {
+    return isGone(reply) && !(await this.receivers.hasUrl(endpointId, url));
   }
 
-  private async recordHealth(receiver: Receiver, outcome: AttemptOutcome): Promise<void> {
+  private async recordHealth(
+    { endpointId: id, url }: ClaimedDelivery,
+    { failingSince }: Receiver,
+    outcome: AttemptOutcome,
+  ): Promise<void> {
     if (outcome.status === 'succeeded') return;
     if (outcome.status === 'discarded') {
-      await this.endpoints.disable(receiver, 'gone');
+      await this.endpoints.disable({ id, url }, 'gone');
       return;
     }
     const now = this.clock.now();
-    if (!isTooLong(receiver.failingSince, now)) return;
+    if (!isTooLong(failingSince, now)) return;
     // Reads the time of the first failure again, because another attempt may have succeeded since the claim.
-    if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
-      await this.endpoints.disable(receiver, 'failing');
+    if (isTooLong(await this.receivers.failingSince(id), now)) {
+      await this.endpoints.disable({ id, url }, 'failing');
     }
   }
 }
@@ -144,14 +151,9 @@ function isTooLong(since: Date | null, now: Date): boolean {
 }
 
 /** Adds attributes to the trace span. Of the URL, only the host is added, because the rest may contain a secret. */
-function describe(
-  span: Span,
-  delivery: ClaimedDelivery,
-  { url }: Receiver,
-  { statusCode, error }: Attempt,
-): void {
+function describe(span: Span, delivery: ClaimedDelivery, { statusCode, error }: Attempt): void {
   span.setAttributes({
-    'server.address': new URL(url).hostname,
+    'server.address': new URL(delivery.url).hostname,
     'webhook.endpoint_id': delivery.endpointId,
     'webhook.event_id': delivery.eventId,
     'webhook.attempt': delivery.attempts + 1,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ROW_LOCKS } from '../../../platform/database';
 import type { ClaimedDelivery } from './domain/delivery';
+import { IS_RECEIVING } from './receivers.repository';
 
 /**
  * SQL condition: a row of `delivery` that was selected by id is pending. The appended empty string keeps PostgreSQL
@@ -12,7 +13,8 @@ export const IS_PENDING = `delivery.status || '' = 'pending'`;
 /**
  * Claims deliveries to one ordered endpoint: the deliveries to which its due heads (rows of `webhook_head`) refer. A
  * head marks the first pending delivery about one object. Skips an object if an earlier event of the object is not
- * dispatched yet. If the delivery of a head has ended or is not due, returns the head with null delivery columns.
+ * dispatched yet. If the delivery of a head has ended or is not due, returns the head with null delivery columns. Returns
+ * nothing if the endpoint is no longer ordered and active.
  *
  * After a burst of events, the statistics of PostgreSQL are outdated. Rows must still be read by key:
  * - No tables are joined, because a join could read the whole queue.
@@ -20,9 +22,11 @@ export const IS_PENDING = `delivery.status || '' = 'pending'`;
  *   each head.
  */
 const CLAIM = `
-  WITH oldest AS MATERIALIZED (
+  WITH receiver AS MATERIALIZED (
+    SELECT endpoint.url FROM webhook_endpoint AS endpoint WHERE endpoint.id = $3 AND ${IS_RECEIVING} AND endpoint.ordered
+  ), oldest AS MATERIALIZED (
     SELECT head.object_id, head.delivery_id, head.sequence, head.due_at FROM webhook_head AS head
-    WHERE head.endpoint_id = $3 AND head.due_at <= $1
+    WHERE head.endpoint_id = $3 AND head.due_at <= $1 AND (SELECT true FROM receiver)
     ORDER BY head.due_at LIMIT 2 * $4::integer FOR UPDATE OF head SKIP LOCKED
   ), due AS MATERIALIZED (
     SELECT oldest.object_id, oldest.delivery_id FROM oldest
@@ -43,7 +47,7 @@ const CLAIM = `
     WHERE head.delivery_id = ANY (ARRAY(SELECT id FROM taken))
   )
   SELECT due.object_id AS "objectId", taken.id, taken.endpoint_id AS "endpointId", taken.event_id AS "eventId",
-    taken.attempts, taken.fence
+    taken.attempts, taken.fence, (SELECT url FROM receiver) AS url
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**

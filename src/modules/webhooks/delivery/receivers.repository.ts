@@ -8,7 +8,6 @@ const LONGEST_TRANSACTION_MS = 24 * 3_600_000;
 /** Columns of an endpoint that deliveries need. */
 export interface Receiver {
   readonly id: string;
-  readonly url: string;
   /** Subscribed event names or patterns. */
   readonly events: readonly string[];
   readonly ordered: boolean;
@@ -26,11 +25,14 @@ export interface EventSubscription {
   readonly until: string | null;
 }
 
+/** SQL condition: deliveries are sent to the endpoint (alias `endpoint`). */
+export const IS_RECEIVING =
+  'endpoint.is_active AND endpoint.deleted_at IS NULL AND endpoint.discard_to IS NULL';
+
 const ACTIVE = `
-  SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, failure.since AS "failingSince"
+  SELECT endpoint.id, endpoint.events, endpoint.ordered, failure.since AS "failingSince"
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
-  WHERE endpoint.deleted_at IS NULL AND endpoint.is_active AND endpoint.discard_to IS NULL
-  ORDER BY endpoint.id`;
+  WHERE ${IS_RECEIVING} ORDER BY endpoint.id`;
 
 const SUBSCRIPTIONS = `
   SELECT endpoint_id AS "endpointId", events, until,

@@ -8,6 +8,9 @@ import { WebhookReplayEntity } from './webhook-replay.entity';
 const NEXT_RUNNING = `
   WHERE status = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
+const MOVE_BACK = `
+  UPDATE webhook_replay SET updated_at = greatest(updated_at, $2) WHERE id = $1 AND status = 'running'`;
+
 const RUNNING = `WHERE endpoint_id = $1 AND status = 'running'`;
 
 @Injectable()
@@ -46,6 +49,11 @@ export class ReplaysRepository {
 
   lockNextRunning(): Promise<Replay | null> {
     return this.database.selectOne(WebhookReplayEntity, NEXT_RUNNING, []);
+  }
+
+  /** Lets the other running replays continue before this one. */
+  async moveBack(id: string, now: Date): Promise<void> {
+    await this.database.query(MOVE_BACK, [id, now]);
   }
 
   page(endpointId: string, request: PageRequest): Promise<Page<Replay>> {

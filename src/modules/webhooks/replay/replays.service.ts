@@ -92,14 +92,21 @@ export class ReplaysService implements OnModuleInit {
 
   /**
    * Runs one step of the running replay that has waited longest. Returns false if no replay is running. The step is one
-   * transaction, so that a step that fails has no effect and is repeated.
+   * transaction, so that a step that fails has no effect and is repeated, after the steps of other replays.
    */
-  continueNext(): Promise<boolean> {
-    return this.reports.commit('replay', async () => {
-      const replay = await this.replays.lockNextRunning();
-      if (replay === null) return false;
-      await this.steps.run(replay);
-      return true;
-    });
+  async continueNext(): Promise<boolean> {
+    let running = null as Replay | null;
+    try {
+      return await this.reports.commit('replay', async () => {
+        const replay = await this.replays.lockNextRunning();
+        if (replay === null) return false;
+        running = replay;
+        await this.steps.run(replay);
+        return true;
+      });
+    } catch (error) {
+      if (running !== null) await this.replays.moveBack(running.id, this.clock.now());
+      throw error;
+    }
   }
 }

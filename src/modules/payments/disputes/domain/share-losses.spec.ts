@@ -60,6 +60,17 @@ describe('losses of used credit', () => {
     expect(shared(uses, losses, left)).toEqual(expected);
   });
 
+  it('are divided among 2,000 invoices within the time limit if half of them have nothing left', () => {
+    const ids = Array.from({ length: 2_000 }, (_, index) => `inv_${index}`);
+    const open = new Set(ids.slice(1_000));
+    const borne = shareLosses(
+      ids.map((id) => use('A', id, 100n)),
+      () => 100_000n,
+      (id) => (open.has(id) ? 100n : 0n),
+    );
+    expect([...borne]).toEqual([...open].map((id) => [id, 100n]));
+  });
+
   it('are borne as far as any division can', () => {
     const payments = ['A', 'B', 'C'];
     const invoices = ['X', 'Y', 'Z'];

@@ -1,3 +1,4 @@
+import { groupBy } from '../../../../core/grouping';
 import { greater, lesser } from '../../../../core/money';
 
 /** Credit from one payment that one invoice used. Minor units. */
@@ -24,16 +25,18 @@ export function shareLosses(
   leftOf: (invoiceId: string) => bigint,
 ): ReadonlyMap<string, bigint> {
   const shared: readonly SharedUse[] = uses.map((use) => ({ ...use, borneMinor: 0n }));
+  const sharedOfPayment = groupBy(shared, ({ sourceId }) => sourceId);
+  const sharedOfInvoice = groupBy(shared, ({ invoiceId }) => invoiceId);
   const borneBy = (invoiceId: string): bigint =>
-    shared.reduce((sum, use) => (use.invoiceId === invoiceId ? sum + use.borneMinor : sum), 0n);
+    (sharedOfInvoice.get(invoiceId) ?? []).reduce((sum, use) => sum + use.borneMinor, 0n);
 
   /**
    * Assigns up to `mostMinor` of a payment's loss to one invoice, and returns the assigned amount.
-   * @param full invoices that get nothing, because they can bear no more
+   * @param full invoices that get nothing, because they can bear no more; invoices found to be full are added
    */
-  const place = (paymentId: string, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
-    for (const use of shared) {
-      if (use.sourceId !== paymentId || full.has(use.invoiceId)) continue;
+  const place = (paymentId: string, mostMinor: bigint, full: Set<string>): bigint => {
+    for (const use of sharedOfPayment.get(paymentId) ?? []) {
+      if (full.has(use.invoiceId)) continue;
       const wantedMinor = lesser(mostMinor, use.amountMinor - use.borneMinor);
       if (wantedMinor <= 0n) continue;
       const room = greater(leftOf(use.invoiceId) - borneBy(use.invoiceId), 0n);
@@ -47,27 +50,28 @@ export function shareLosses(
    * Makes room on the invoice of `use`: moves up to `mostMinor` of the losses of other payments from it to other
    * invoices. Returns the moved amount.
    */
-  const moveAway = (use: SharedUse, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
+  const moveAway = (use: SharedUse, mostMinor: bigint, full: Set<string>): bigint => {
     const { invoiceId, sourceId } = use;
-    for (const other of shared) {
-      if (other.invoiceId !== invoiceId || other.sourceId === sourceId) continue;
-      if (other.borneMinor === 0n) continue;
+    full.add(invoiceId);
+    for (const other of sharedOfInvoice.get(invoiceId) ?? []) {
+      if (other.sourceId === sourceId || other.borneMinor === 0n) continue;
       const most = lesser(mostMinor, other.borneMinor);
-      const movedMinor = place(other.sourceId, most, new Set([...full, invoiceId]));
+      const movedMinor = place(other.sourceId, most, full);
       other.borneMinor -= movedMinor;
       if (movedMinor > 0n) return movedMinor;
     }
     return 0n;
   };
 
-  for (const paymentId of new Set(uses.map(({ sourceId }) => sourceId))) {
+  for (const paymentId of sharedOfPayment.keys()) {
     let restMinor = lossOf(paymentId);
     for (let placedMinor = 1n; placedMinor > 0n && restMinor > 0n; restMinor -= placedMinor) {
       placedMinor = place(paymentId, restMinor, new Set());
     }
   }
-  const invoiceIds = new Set(uses.map(({ invoiceId }) => invoiceId));
   return new Map(
-    [...invoiceIds].map((id) => [id, borneBy(id)] as const).filter(([, minor]) => minor > 0n),
+    [...sharedOfInvoice.keys()]
+      .map((id) => [id, borneBy(id)] as const)
+      .filter(([, minor]) => minor > 0n),
   );
 }

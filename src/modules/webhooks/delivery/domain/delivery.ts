@@ -49,10 +49,13 @@ export interface Delivery {
 }
 
 /** A delivery that this process may attempt until the lease ends. */
-export type ClaimedDelivery = Pick<
+export interface ClaimedDelivery extends Pick<
   Delivery,
   'id' | 'endpointId' | 'eventId' | 'attempts' | 'fence'
->;
+> {
+  /** URL of the endpoint at the time of the claim. */
+  readonly url: string;
+}
 
 export interface Attempt {
   readonly startedAt: Date;
