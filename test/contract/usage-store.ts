@@ -123,6 +123,9 @@ export const USAGE_STORE_RULES: Readonly<
         [null, '4', 1],
       ]),
     );
+    const query = { customerId: customer, meter, period: MARCH, upToPosition: null };
+    const { items } = await world.store.listCounted(query, null, { after: null, limit: 9 });
+    expect(items.map(({ group }) => group)).toEqual([['a'], ['a'], [null]]);
     const middle = new Date('2026-03-20T00:30:00.000Z');
     const windows = [
       { ...MARCH, endAt: middle },

@@ -1,6 +1,8 @@
+import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
+import { DueInvoices } from '../../src/modules/invoicing/due-invoices';
 import { createCustomer } from '../support/billing';
 import { recordDispute } from '../support/disputes';
 import { verifyLedger } from '../support/ledger';
@@ -331,6 +333,56 @@ describe('a command by a clock that is behind is not dated before', () => {
       is_default: true,
     });
     expect(await timesOf(first.id, 'invoice.updated')).toEqual([beginsAt]);
+  });
+
+  it('the last change of the draft that it deletes, in the event', async () => {
+    const { id } = await draft(1_000);
+    engine.clock.advanceMs(3_000);
+    await patch(`/v1/invoices/${id}`);
+    setBack();
+    await engine.http.delete(`/v1/invoices/${id}`).expect(204);
+    expect(await timesOf(id, 'invoice.deleted')).toEqual(['2026-04-01T00:00:04.000Z']);
+  });
+
+  it('the last change of the empty renewal draft that it deletes, in the event', async () => {
+    await engine.http
+      .patch(`/v1/customers/${customer}`)
+      .send({ invoice_grace_hours: 1 })
+      .expect(200);
+    const meter = { key: 'dated', event_name: 'dated', aggregation: 'count' };
+    const { id: meter_id } = await post(engine, '/v1/meters', meter);
+    const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+    const { id: plan_id } = await post(engine, '/v1/plans', {
+      code: 'dated-calls',
+      name: 'Plan',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ ...calls, meter_id }],
+    });
+    const subscription = await post(engine, '/v1/subscriptions', {
+      customer_id: customer,
+      plan_id,
+    });
+    engine.clock.set('2026-05-01T00:00:01.000Z');
+    await engine.app.get(DueSubscriptions).runDue();
+    const { id } = await firstInvoiceOf(subscription.id);
+    engine.clock.set('2026-05-01T01:00:04.000Z');
+    await patch(`/v1/invoices/${id}`);
+    setBack();
+    await engine.app.get(DueDrafts).runDue();
+    expect(await timesOf(id, 'invoice.deleted')).toEqual(['2026-05-01T01:00:04.000Z']);
+  });
+
+  it('the last change of the invoice that becomes overdue', async () => {
+    const fields = { collection: 'send_invoice', days_until_due: 1 };
+    const { id } = await finalize(await draft(1_000, fields));
+    engine.clock.set('2026-04-02T00:00:04.000Z');
+    await patch(`/v1/invoices/${id}`);
+    setBack();
+    await engine.app.get(DueInvoices).runDue();
+    const changedAt = '2026-04-02T00:00:04.000Z';
+    expect(await timesOf(id, 'invoice.overdue')).toEqual([changedAt]);
+    expect(await read(`/v1/invoices/${id}`)).toMatchObject({ overdue_at: changedAt });
   });
 
   it('the time limit of a first payment, which is not over by that clock', async () => {

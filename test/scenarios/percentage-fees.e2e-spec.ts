@@ -1,4 +1,4 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { startTestApp, Story, type TestApp, type UsageSoFar } from '../support/story';
 
 describe('a percentage of usage that is refunded', () => {
   let engine: TestApp;
@@ -57,6 +57,90 @@ describe('a percentage of usage that is refunded', () => {
     await story.advance('2026-01-16T00:00:00.000Z');
     await story.command(subscription.id, 'cancel', { when: 'now' });
     expect(await story.lines()).toEqual([[['usage', '0', 60]]]);
+    await story.verify();
+  });
+});
+
+describe('a percentage by group', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  /** Returns the number of statements that list counted events during the work. */
+  async function listsDuring(work: () => Promise<unknown>): Promise<number> {
+    const { database } = engine;
+    const query = database.query.bind(database);
+    let lists = 0;
+    const spy = jest.spyOn(database, 'query').mockImplementation((sql, parameters) => {
+      if (sql.includes('FROM usage_event AS event CROSS JOIN usage_stream')) lists += 1;
+      return query(sql, parameters);
+    });
+    try {
+      await work();
+    } finally {
+      spy.mockRestore();
+    }
+    return lists;
+  }
+
+  it('lists the events of all groups at once, and charges each group in time order', async () => {
+    const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
+    const { id, event } = await story.meter({ group_by: ['seller'] });
+    const fee = {
+      name: 'Fee',
+      model: 'percentage',
+      timing: 'in_arrears',
+      meter_id: id,
+      by_group: true,
+      rate: '0.1',
+      fixed_amount: 30,
+      free_units: '1',
+    };
+    const plan = await story.planOf([fee]);
+    await story.subscribe(plan.id);
+    await story.advance('2026-01-15T00:00:00.000Z');
+    const sales = [
+      [12, 'a', 200],
+      [11, 'b', 3_000],
+      [10, 'a', 1_000],
+      [13, 'b', 100],
+      [14, 'a', 400],
+      [12, 'é"\u0001', 700],
+      [13, null, 500],
+      [14, null, 600],
+    ] as const;
+    for (const [day, seller, n] of sales) {
+      const properties = seller === null ? { n } : { n, seller };
+      await story.reportUsage(event, `2026-01-${day}T00:00:00.000Z`, properties);
+    }
+    // The earliest event of each group is free. Each other one costs 10 % and 30.
+    const expected = [
+      [['a'], 80 - 20 + 60],
+      [['b'], 40],
+      [['é"\u0001'], 0],
+      [[null], 90],
+    ];
+    let quotes: readonly UsageSoFar[] = [];
+    const ofQuote = await listsDuring(async () => (quotes = await story.usage()));
+    expect(quotes[0]?.groups.map(({ group, amount }) => [group, amount])).toEqual(expected);
+    const ofRenewal = await listsDuring(() => story.advance('2026-02-01T00:00:00.000Z'));
+    const [invoice] = await story.invoices();
+    expect(invoice?.lines.map(({ amount }) => amount)).toEqual(expected.map(([, one]) => one));
+    const body = {
+      plan_id: plan.id,
+      prices: [fee],
+      from: '2026-01-01T00:00:00.000Z',
+      to: '2026-03-01T00:00:00.000Z',
+    };
+    const ofSimulation = await listsDuring(async () => {
+      const { text } = await engine.http.post('/v1/prices/simulations').send(body).expect(200);
+      expect(text).toContain('"old_amount":250,"new_amount":250');
+    });
+    expect([ofQuote, ofRenewal, ofSimulation]).toEqual([1, 1, 1]);
     await story.verify();
   });
 });

@@ -1,4 +1,4 @@
-export { chargeEvents, type ChargedEvents } from './percentage';
+export { chargeEvents, type ChargedEvents, type EventCharger } from './percentage';
 export { type LimitedPrice, monthlyAmountOf, periodAmountOf } from './period-amount';
 export type { PercentagePrice, Price, Tier } from './price';
 export { exactAtLine, rate, roundAtLine, type Usage } from './rate';

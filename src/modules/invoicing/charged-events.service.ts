@@ -1,9 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { multiply, parseExact, rational, type Rational } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
-import { chargeEvents, type ChargedEvents, type PercentagePrice } from '../../core/rating';
-import { usageArchived, type UsageEventPage, type UsageQuery, UsageStore } from '../metering';
+import {
+  chargeEvents,
+  type ChargedEvents,
+  type EventCharger,
+  type PercentagePrice,
+} from '../../core/rating';
+import {
+  type CountedEvent,
+  usageArchived,
+  type UsageEventPage,
+  type UsageQuery,
+  UsageStore,
+} from '../metering';
 import type { UsageGroup } from './domain/usage';
+
+/** Returns what the events of a group are charged; of all groups together if `group` is null. */
+export type ChargesOf = (group: UsageGroup | null) => ChargedEvents;
 
 const EVENTS_AT_ONCE = 1_000;
 
@@ -13,28 +27,33 @@ export class ChargedEventsService {
   constructor(private readonly usage: UsageStore) {}
 
   /**
-   * Returns the sums from which the price of all events that `query` counts can be calculated.
-   * @param group charges only the events of this group; null: of all groups
+   * Returns the sums from which the price of all events that `query` counts can be calculated. Reads the events of all
+   * groups at once.
+   * @param isByGroup true: each group is charged separately. False: all groups are charged together, as the group null
    * @throws {ProblemError} `usage_archived` if some of the events are stored only in archive files
    */
-  async charge(
-    price: PercentagePrice,
-    query: UsageQuery,
-    group: UsageGroup | null,
-  ): Promise<ChargedEvents> {
+  async charge(price: PercentagePrice, query: UsageQuery, isByGroup: boolean): Promise<ChargesOf> {
     const { valueProperty } = query.meter;
     invariant(valueProperty !== null, 'the meter of a percentage price has a value property');
     const lastArchived = (await this.usage.listArchived([query])).flat().at(-1);
     if (lastArchived !== undefined) throw usageArchived(lastArchived.endAt);
-    const charger = chargeEvents(price);
+    const chargers = new Map<string, EventCharger>();
+    const chargerOf = (group: UsageGroup | null): EventCharger => {
+      const key = JSON.stringify(isByGroup ? group : null);
+      const charger = chargers.get(key) ?? chargeEvents(price);
+      chargers.set(key, charger);
+      return charger;
+    };
     let after: string | null = null;
     do {
       const request = { after, limit: EVENTS_AT_ONCE };
-      const page: UsageEventPage = await this.usage.listCounted(query, group, request);
-      for (const { properties } of page.items) charger.add(numberOf(properties[valueProperty]));
+      const page: UsageEventPage<CountedEvent> = await this.usage.listCounted(query, null, request);
+      for (const { group, properties } of page.items) {
+        chargerOf(group).add(numberOf(properties[valueProperty]));
+      }
       after = page.next;
     } while (after !== null);
-    return charger.charged();
+    return (group) => chargerOf(group).charged();
   }
 }
 

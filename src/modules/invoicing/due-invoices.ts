@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
@@ -55,11 +55,14 @@ export class DueInvoices implements OnModuleInit {
   private recordOverdue(scope: TimeScope, now: Date): Promise<number> {
     return this.database.transaction(async () => {
       const ids = await this.due.lockOverdue(scope, now, BATCH_SIZE);
-      const changes = (await this.invoices.findAll(ids)).map((before) => ({
-        before,
-        after: nextVersion(before, now, { overdueAt: now }),
-        occurredAt: now,
-      }));
+      const changes = (await this.invoices.findAll(ids)).map((before) => {
+        const occurredAt = changedAt(now, before);
+        return {
+          before,
+          after: nextVersion(before, occurredAt, { overdueAt: occurredAt }),
+          occurredAt,
+        };
+      });
       await this.due.updateOverdue(changes.map(({ after }) => after));
       await this.outbox.recordAll(changes.map((change) => toEventRecord(invoiceOverdue, change)));
       return ids.length;

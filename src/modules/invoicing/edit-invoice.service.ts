@@ -57,7 +57,10 @@ export class EditInvoiceService {
       if (before.status !== 'draft') throw invoiceNotDraft(id, before.status);
       if (before.subscriptionId !== null) throw invoiceBillsPeriod(id);
       await this.invoices.deleteAll([id]);
-      await this.outbox.record(invoiceDeleted, { after: before, occurredAt: now });
+      await this.outbox.record(invoiceDeleted, {
+        after: before,
+        occurredAt: changedAt(now, before),
+      });
     });
   }
 

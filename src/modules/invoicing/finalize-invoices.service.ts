@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { Database } from '../../platform/database';
 import { invalidTransition } from '../../platform/errors';
 import { newId } from '../../platform/ids';
@@ -133,7 +134,9 @@ export class FinalizeInvoicesService {
     const empty = drafts.filter((_, index) => decided[index]?.invoice.lines.length === 0);
     await this.invoices.deleteAll(empty.map(({ id }) => id));
     await this.outbox.recordAll(
-      empty.map((draft) => toEventRecord(invoiceDeleted, { after: draft, occurredAt: now })),
+      empty.map((draft) =>
+        toEventRecord(invoiceDeleted, { after: draft, occurredAt: changedAt(now, draft) }),
+      ),
     );
     return invoices;
   }

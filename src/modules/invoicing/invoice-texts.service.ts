@@ -42,16 +42,19 @@ export class InvoiceTextsService {
     return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }
 
-  /** After the open transaction is committed, logs and counts the invoices with characters that no font has. */
+  /**
+   * After the open transaction is committed, finds, logs and counts the invoices with characters that no font has. The
+   * search takes long if there are many lines, and the transaction has locked the invoice numbers.
+   */
   reportFinalized(invoices: readonly Invoice[]): void {
-    for (const invoice of invoices) {
-      const missing = this.printer.missingIn(textsOf(invoice));
-      if (missing.size === 0) continue;
-      this.database.afterCommit(() => {
+    this.database.afterCommit(() => {
+      for (const invoice of invoices) {
+        const missing = this.printer.missingIn(textsOf(invoice));
+        if (missing.size === 0) continue;
         this.finalized.inc();
         this.log(invoice, missing, 'an invoice was finalized with characters that no font has');
-      });
-    }
+      }
+    });
   }
 
   /**

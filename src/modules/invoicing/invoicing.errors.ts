@@ -222,7 +222,7 @@ export const creditGivenBackAlready = defineProblem({
   kind: 'rule_broken',
   title: 'The amount was given back already',
   meaning:
-    'The note exceeds what is left of the invoice. Its own credit lines or later invoices, other credit notes, refunds and lost disputes gave the rest back. The detail has the amount of each. `creditable_total` is the largest total, with tax, of a further note: lower the lines until they fit. To document a refund that was made, issue the note with `settle: refund`.',
+    'The note exceeds what is left of the invoice. Its own negative lines, later invoices, other credit notes, refunds and lost disputes gave the rest back. The detail has the amounts. `creditable_total` is the largest total, with tax, of a further note: lower the lines until they fit. To document a refund that was made, issue the note with `settle: refund`.',
   occurrence: (pointer: string, invoiceId: string, total: bigint, limit: NoteLimit) => ({
     detail: `The note would be ${total} minor units with tax, but only ${limit.creditableTotalMinor} of the invoice ${invoiceId} can still be credited: ${explainLimit(limit)}. ${adviceOn(limit)}`,
     extensions: { creditable_total: Number(limit.creditableTotalMinor) },

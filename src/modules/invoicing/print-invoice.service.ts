@@ -12,8 +12,9 @@ import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
 /**
- * Printing an invoice blocks the event loop for about 20 to 100 ms. So only one invoice is printed at a time. Before
- * the next print, the service waits as long as the last print took, so that other requests are answered.
+ * Printing an invoice blocks the event loop for about 20 to 100 ms, and with thousands of lines for about a second. So
+ * only one invoice is printed at a time. Before the next print, the service waits as long as the last print took, so
+ * that other requests are answered.
  */
 const MAX_CONCURRENT = 1;
 const MAX_WAITING = 16;

@@ -5,12 +5,12 @@ import { Database, Reports } from '../../platform/database';
 import { referenceNotFound, raise } from '../../platform/errors';
 import { CatalogService, type CatalogPrice, type PriceTerms, toPrice } from '../catalog';
 import { type Meter, MetersService } from '../meters';
-import { ChargedEventsService } from './charged-events.service';
+import { ChargedEventsService, type ChargesOf } from './charged-events.service';
 import type { CreditLineRequest } from './domain/line-item-request';
 import { matchPrices, type NamedPrice } from './domain/match-prices';
 import { simulateItem, type SimulatedLine } from './domain/simulate';
 import { isPrepaidCharge, unstoredCredits, unstoredUsage } from './domain/unstored-lines';
-import { partOf, type UsagePart, type UsageTrace } from './domain/usage';
+import { partOf, type TracedPart, type UsagePart, type UsageTrace } from './domain/usage';
 import { invoiceTooLarge, simulatedPriceUnmatched } from './invoicing.errors';
 import { SimulationRepository } from './simulation.repository';
 
@@ -52,6 +52,12 @@ export type SimulationStep =
 interface LineToSimulate {
   readonly customerId: string;
   readonly line: SimulatedLine;
+}
+
+interface MeteredLine {
+  readonly customerId: string;
+  readonly id: string;
+  readonly trace: UsageTrace;
 }
 
 interface Simulation {
@@ -202,37 +208,41 @@ export class SimulatePricesService {
     const price = replacements.get(billed[0]?.line.priceId ?? '') ?? null;
     if (price === null) return 0n;
     const parts = new Map<string, readonly UsagePart[]>();
-    for (const { customerId, line } of billed) {
-      if (line.trace.kind !== 'usage') continue;
-      const meter = meters.get(line.trace.meter.id);
-      parts.set(line.id, await this.partsOf(customerId, line.trace, price, meter));
+    const metered = billed.flatMap(({ customerId, line: { id, trace } }) =>
+      trace.kind === 'usage' && trace.parts.length > 0 ? [{ customerId, id, trace }] : [],
+    );
+    for (const together of groupBy(metered, ({ trace }) => countKeyOf(trace)).values()) {
+      const chargesOf = await this.chargesOf(together[0], price, meters);
+      for (const { id, trace } of together) {
+        const withCharges = (traced: TracedPart): UsagePart => ({
+          ...partOf(traced),
+          charged: chargesOf?.(traced.group) ?? null,
+        });
+        parts.set(id, trace.parts.map(withCharges));
+      }
     }
     const lines = billed.map(({ line }) => line);
     return simulateItem(lines, price, ({ id }) => parts.get(id) ?? []);
   }
 
-  /** Returns the usage of a line. If the new price is a percentage, adds its charges for the events. */
-  private async partsOf(
-    customerId: string,
-    trace: UsageTrace,
+  /** Returns the charges of a percentage price for the events that a line counted; null for other prices. */
+  private async chargesOf(
+    line: MeteredLine | undefined,
     { rating }: NamedPrice,
-    meter: Meter | undefined,
-  ): Promise<readonly UsagePart[]> {
-    const { period, upToPosition } = trace;
-    const parts: UsagePart[] = [];
-    for (const traced of trace.parts) {
-      const charged =
-        rating.model === 'percentage' && meter !== undefined
-          ? await this.charges.charge(
-              rating,
-              { customerId, meter, period, upToPosition },
-              traced.group,
-            )
-          : null;
-      parts.push({ ...partOf(traced), charged });
-    }
-    return parts;
+    meters: Simulation['meters'],
+  ): Promise<ChargesOf | null> {
+    const meter = meters.get(line?.trace.meter.id ?? '');
+    if (line === undefined || meter === undefined || rating.model !== 'percentage') return null;
+    const { customerId, trace } = line;
+    const { period, upToPosition, isByGroup } = trace;
+    return this.charges.charge(rating, { customerId, meter, period, upToPosition }, isByGroup);
   }
+}
+
+/** Returns the same key for the usage lines of an item that counted the same events. */
+function countKeyOf({ meter, period, upToPosition, isByGroup }: UsageTrace): string {
+  const { startAt, endAt } = period;
+  return [meter.id, startAt.getTime(), endAt.getTime(), upToPosition, isByGroup].join(' ');
 }
 
 function isRepresentable({ oldMinor, newMinor }: SimulatedAmounts): boolean {

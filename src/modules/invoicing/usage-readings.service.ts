@@ -180,20 +180,16 @@ export class UsageReadingsService {
     const share = meter.aggregation === 'weighted_sum' ? shareOf(period, fullPeriod) : null;
     const { countedFrom, upToPosition } = reading;
     const groups = isByGroup ? reading.groups : [reading.groups[0] ?? NOTHING_USED];
-    const parts: UsagePart[] = [];
-    for (const { group, value, events } of groups) {
-      const query = { ...asked, upToPosition };
-      const { rating } = request.price;
-      parts.push({
-        group: isByGroup ? group : null,
-        quantity: share === null ? value : multiply(value, share),
-        events,
-        charged:
-          rating.model === 'percentage'
-            ? await this.charges.charge(rating, query, isByGroup ? group : null)
-            : null,
-      });
-    }
+    const { rating } = request.price;
+    const chargesOf =
+      rating.model === 'percentage' && groups.length > 0
+        ? await this.charges.charge(rating, { ...asked, upToPosition }, isByGroup)
+        : null;
+    const parts = groups.map(({ group: counted, value, events }): UsagePart => {
+      const group = isByGroup ? counted : null;
+      const quantity = share === null ? value : multiply(value, share);
+      return { group, quantity, events, charged: chargesOf?.(group) ?? null };
+    });
     return { meter: termsOf(meter), countedFrom, upToPosition, parts };
   }
 }

@@ -16,6 +16,7 @@ export {
   usagePeriodEmpty,
 } from './usage.errors';
 export {
+  type CountedEvent,
   type UsageEventPage,
   type UsageProof,
   type UsageQuery,

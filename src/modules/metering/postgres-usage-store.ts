@@ -12,6 +12,7 @@ import { UsageOfAllCustomers } from './store/usage-of-all-customers';
 import { UsageReader } from './store/usage-reader';
 import {
   type AppendResult,
+  type CountedEvent,
   type UsageEventFilter,
   type UsageEventPage,
   type UsageEventPageRequest,
@@ -81,7 +82,7 @@ export class PostgresUsageStore extends UsageStore {
     query: UsageQuery,
     group: Group | null,
     page: UsageEventPageRequest,
-  ): Promise<UsageEventPage> {
+  ): Promise<UsageEventPage<CountedEvent>> {
     return this.events.listCounted(query, group, page);
   }
 

@@ -159,8 +159,13 @@ export interface UsageEventPageRequest {
   readonly limit: number;
 }
 
-export interface UsageEventPage {
-  readonly items: readonly StoredUsageEvent[];
+/** Event that a meter counts. */
+export interface CountedEvent extends StoredUsageEvent {
+  readonly group: Group;
+}
+
+export interface UsageEventPage<Event extends StoredUsageEvent = StoredUsageEvent> {
+  readonly items: readonly Event[];
   /** Null on the last page. */
   readonly next: string | null;
 }
@@ -243,7 +248,7 @@ export abstract class UsageStore {
     query: UsageQuery,
     group: Group | null,
     page: UsageEventPageRequest,
-  ): Promise<UsageEventPage>;
+  ): Promise<UsageEventPage<CountedEvent>>;
 
   /** Returns for each query the archived months that {@link aggregate} counts. {@link listCounted} leaves them out. */
   abstract listArchived(

@@ -108,3 +108,13 @@ it('a credit note gives back as credit what credit paid, where the money was los
     toRefund: 0n,
   });
 });
+
+it('a credit note is limited by negative lines, which are named', () => {
+  const line = { kind: 'one_off', creditsLineId: null, trace: { kind: 'one_off' }, tax: 0n };
+  const lines = [1_000n, -400n].map((amount) => ({ ...line, amount, net: amount }));
+  const invoice = { ...paid, total: 600n, amountDue: 600n, amountPaid: 600n, lines };
+  const held = { heldMinor: 600n, toRefundMinor: 0n, paidMinor: 600n };
+  const limit = limitOfNote(invoice as unknown as Invoice, 'credit', { ...given(), held });
+  expect(limit).toMatchObject({ creditableTotalMinor: 600n, laterMinor: 0n });
+  expect(explainLimit(limit)).toBe('1000 were charged, 400 were taken off by negative lines');
+});

@@ -11,8 +11,10 @@ import type { Invoice, InvoiceLine } from './invoice';
 /** The largest total of a further credit note, and what lowers it. In minor units, with tax. */
 export interface NoteLimit {
   readonly creditableTotalMinor: bigint;
-  /** Charges of the invoice, before its own credit lines and negative usage corrections are subtracted. */
+  /** Charges of the invoice, before its negative lines are subtracted, except for those of a maximum. */
   readonly chargedMinor: bigint;
+  /** Negative lines of the invoice that give back nothing of other invoices, such as a one-off line of -400. */
+  readonly takenOffMinor: bigint;
   /** Credits and usage corrections on this invoice that give back charges of other invoices. */
   readonly onInvoiceMinor: bigint;
   /** Charges of this invoice that later invoices credited. */
@@ -54,15 +56,20 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
     refundableMinor > 0n && owedMinor + refundableMinor > allMinor - given.lostCreditMinor;
   const lostCreditMinor = isLimitedByCredit ? given.lostCreditMinor : 0n;
   const creditableMinor = greater(allMinor - lostCreditMinor, lesser(allMinor, owedMinor));
-  const onInvoiceMinor = creditedBy(invoice.lines);
-  const chargedMinor = invoice.total + onInvoiceMinor;
+  const takenOff = invoice.lines.filter(
+    (line) => line.amount < 0n && line.kind !== 'maximum' && !givesBack(line),
+  );
+  const onInvoiceMinor = -grossOf(invoice.lines.filter(givesBack));
+  const takenOffMinor = -grossOf(takenOff);
+  const chargedMinor = invoice.total + onInvoiceMinor + takenOffMinor;
   const creditNotesMinor = toReceivableMinor + toCreditMinor + toRefundMinor;
   const refundedMinor = settle === 'refund' ? 0n : greater(given.refundedMinor - toRefundMinor, 0n);
   return {
     creditableTotalMinor: greater(creditableMinor, 0n),
     chargedMinor,
+    takenOffMinor,
     onInvoiceMinor,
-    laterMinor: chargedMinor - creditNotesMinor - held.heldMinor,
+    laterMinor: invoice.total + onInvoiceMinor - creditNotesMinor - held.heldMinor,
     creditNotesMinor,
     refundedMinor,
     lostMinor: withoutNoteMinor - refundedMinor,
@@ -83,26 +90,27 @@ function givenBackWithoutNote(
   return greater(given.refundedMinor + given.lostMinor - given.toRefundMinor, 0n);
 }
 
-/**
- * Returns the total, with tax, of the lines that give back charges of other invoices: credits and usage corrections.
- */
-function creditedBy(lines: readonly InvoiceLine[]): bigint {
-  return lines
-    .filter(
-      ({ creditsLineId, amount, trace }) =>
-        creditsLineId !== null ||
-        (amount < 0n && trace.kind === 'usage' && trace.corrects?.taken !== undefined),
-    )
-    .reduce((sum, { net, tax }) => sum - net - tax, 0n);
+/** Returns true if a line gives back charges of other invoices: a credit, or a negative usage correction. */
+function givesBack({ creditsLineId, amount, trace }: InvoiceLine): boolean {
+  return (
+    creditsLineId !== null ||
+    (amount < 0n && trace.kind === 'usage' && trace.corrects?.taken !== undefined)
+  );
+}
+
+/** Returns the total of lines, with tax. */
+function grossOf(lines: readonly InvoiceLine[]): bigint {
+  return lines.reduce((sum, { net, tax }) => sum + net + tax, 0n);
 }
 
 export function explainLimit(limit: NoteLimit): string {
-  const { chargedMinor, onInvoiceMinor, laterMinor, creditNotesMinor } = limit;
+  const { chargedMinor, takenOffMinor, onInvoiceMinor, laterMinor, creditNotesMinor } = limit;
   const { refundedMinor, lostMinor, lostCreditMinor } = limit;
   // Credits on this invoice lower what was paid for it, and credits on later invoices lower what is left of its charges. The
   // larger of them limits the note.
   const isOnInvoice = onInvoiceMinor >= laterMinor;
   const parts = [
+    [takenOffMinor, 'taken off by negative lines'],
     [isOnInvoice ? onInvoiceMinor : 0n, 'credited by lines of the same invoice'],
     [isOnInvoice ? 0n : laterMinor, 'credited by later invoices'],
     [creditNotesMinor, 'credited by other credit notes'],

@@ -7,6 +7,7 @@ import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { usageEventArchived, usageEventNotFound } from '../usage.errors';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import type {
+  CountedEvent,
   UsageEventFilter,
   UsageEventPage,
   UsageEventPageRequest,
@@ -26,13 +27,17 @@ interface EventRow {
   readonly properties: Properties;
 }
 
+interface CountedRow extends EventRow {
+  readonly groupKey: string;
+}
+
 const COLUMNS = `
   event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
   event.position, event.occurred_at AS timestamp, event.received_at AS "receivedAt", event.voided_at AS "voidedAt",
   event.idempotency_key AS "idempotencyKey", event.properties`;
 
 const COUNTED = `
-  SELECT ${COLUMNS}
+  SELECT ${COLUMNS}, ${GROUP_KEY} AS "groupKey"
   FROM usage_event AS event CROSS JOIN usage_stream AS stream CROSS JOIN meter ${METER_READS}
   WHERE event.stream_id = $1 AND event.occurred_at >= $3 AND event.occurred_at < $4
     AND (event.occurred_at, event.position) > ($3, $5)
@@ -86,13 +91,13 @@ export class StoredEvents {
     { customerId, meter, period, heldSince, upToPosition }: UsageQuery,
     group: Group | null,
     { after, limit }: UsageEventPageRequest,
-  ): Promise<UsageEventPage> {
+  ): Promise<UsageEventPage<CountedEvent>> {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { items: [], next: null };
     const last = after === null ? null : parseCursor(after);
     const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
     const isWithin = last !== null && last.occurredAt >= startAt;
-    const rows = await this.database.query<EventRow>(COUNTED, [
+    const rows = await this.database.query<CountedRow>(COUNTED, [
       stream,
       meter.id,
       isWithin ? last.occurredAt : startAt,
@@ -102,7 +107,10 @@ export class StoredEvents {
       group === null ? null : JSON.stringify(group),
       limit + 1,
     ]);
-    return toPage(rows, limit);
+    return toPage(rows, limit, (row) => ({
+      ...toEvent(row),
+      group: JSON.parse(row.groupKey) as Group,
+    }));
   }
 
   async list(
@@ -121,7 +129,7 @@ export class StoredEvents {
       position,
       limit + 1,
     ]);
-    return toPage(rows, limit);
+    return toPage(rows, limit, toEvent);
   }
 
   /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived` */
@@ -135,14 +143,18 @@ export class StoredEvents {
   }
 }
 
-function toPage(rows: readonly EventRow[], limit: number): UsageEventPage {
+function toPage<Row extends EventRow, Event extends StoredUsageEvent>(
+  rows: readonly Row[],
+  limit: number,
+  eventOf: (row: Row) => Event,
+): UsageEventPage<Event> {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const next =
     rows.length > limit && last !== undefined
       ? `${last.timestamp.getTime()}.${last.streamId}.${last.position}`
       : null;
-  return { items: page.map(toEvent), next };
+  return { items: page.map(eventOf), next };
 }
 
 /** @throws {ProblemError} `invalid_cursor` */
