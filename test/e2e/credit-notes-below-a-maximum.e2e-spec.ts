@@ -1,3 +1,4 @@
+import { verifyLedger } from '../support/ledger';
 import { post, startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -154,5 +155,24 @@ describe('credit notes of a charge that was lowered', () => {
     const rest = await issue(invoice, 60 - 2 * times, 7 - 2 * times);
     expect(rest).toMatchObject({ net: 67 - 4 * times, tax: 13 - tax });
     await expectNothingLeft(story);
+  });
+
+  it('are compared with what was billed by the verification of the ledger', async () => {
+    const { story, invoice } = await sold();
+    await issue(invoice, 67);
+    const charge = invoice.lines[0]?.id;
+    const change = (minor: number) =>
+      engine.database.query(
+        `UPDATE invoice_line SET credited_net = credited_net + ${minor} WHERE id = '${charge}'`,
+      );
+    await change(1);
+    const { checks } = await verifyLedger(engine);
+    await change(-1);
+    expect(checks.filter(({ offending }) => offending.length > 0)).toContainEqual({
+      name: 'credit_notes_stay_within_their_lines',
+      ok: false,
+      offending: [`${charge}: net 67, credited 68, tax 13, credited 13`],
+    });
+    await story.verify();
   });
 });
