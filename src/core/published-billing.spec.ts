@@ -4,7 +4,7 @@ import { applyCoupons, type CouponOff, type RedeemedCoupon } from './discount';
 import {
   assembleInvoice,
   creditForUnused,
-  creditNote,
+  CreditNoteParts,
   type CreditableLine,
   type InvoiceContents,
 } from './invoice';
@@ -125,13 +125,16 @@ const credit = (creditId: string, remainingMinor: bigint, createdOn: string) => 
   currency: 'USD',
   createdAt: day(createdOn),
 });
-const creditable = (netMinor: bigint, taxMinor: bigint): CreditableLine => ({
-  lineId: 'line',
-  netMinor,
-  taxShares: [{ taxRateId: 'tax', taxMinor }],
-  creditedNetMinor: 0n,
-  creditedTaxShares: [],
-});
+const creditable = (netMinor: bigint, taxMinor: bigint): CreditableLine => {
+  const taxShares = [{ taxRateId: 'tax', taxMinor }];
+  const credited = { creditedNetMinor: 0n, creditedTaxShares: [] };
+  return { lineId: 'line', netMinor, taxShares, ...credited, together: { netMinor, taxShares } };
+};
+const creditNote = (line: CreditableLine, netMinor: bigint) => {
+  const parts = new CreditNoteParts();
+  parts.take(line, netMinor);
+  return parts.amounts();
+};
 
 /** Figures that this engine computes for each case, in the shape of the published figures. */
 const computed: Readonly<Record<string, () => unknown>> = {
@@ -165,18 +168,18 @@ const computed: Readonly<Record<string, () => unknown>> = {
   R01: () => {
     const part = { numerator: 29n, denominator: 30n, unit: 'day' as const };
     const netMinor = creditForUnused(wholeLine(20000n), part);
-    const note = creditNote([{ lineId: 'line', netMinor }], [creditable(20000n, 5000n)]);
+    const note = creditNote(creditable(20000n, 5000n), netMinor);
     return [note.netMinor, note.taxMinor, note.totalMinor];
   },
   R04: () => {
     const line = creditable(76900n, 15380n);
-    const first = creditNote([{ lineId: 'line', netMinor: 72686n }], [line]);
+    const first = creditNote(line, 72686n);
     const rest = {
       ...line,
       creditedNetMinor: first.netMinor,
       creditedTaxShares: first.lines.flatMap(({ taxShares }) => taxShares),
     };
-    const second = creditNote([{ lineId: 'line', netMinor: 4214n }], [rest]);
+    const second = creditNote(rest, 4214n);
     return [first.taxMinor, second.taxMinor, first.taxMinor + second.taxMinor];
   },
   C03: () => {

@@ -1,14 +1,28 @@
 import {
+  add,
   lesserOf,
   overCommonDenominator,
   rational,
   roundToInteger,
+  subtract,
   sum,
+  ZERO,
   type Rational,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { allocate, allocateShares, nonNegative, total } from '../money';
+import { allocate, allocateShares, lesser, nonNegative, total } from '../money';
 import type { TaxShare } from '../tax';
+
+/**
+ * Amounts left of lines that are billed together, such as a charge and the negative line that lowers it to its
+ * maximum. Can be negative.
+ */
+export type LeftTogether = {
+  /** Without any tax. */
+  readonly netMinor: bigint;
+  /** One share for each rate. */
+  readonly taxShares: readonly TaxShare[];
+};
 
 /** A line of a finalized invoice, with the amounts that earlier credit notes have taken back. */
 export type CreditableLine = {
@@ -18,10 +32,9 @@ export type CreditableLine = {
   readonly taxShares: readonly TaxShare[];
   readonly creditedNetMinor: bigint;
   readonly creditedTaxShares: readonly TaxShare[];
+  /** One object for all lines that are billed together: credit notes take at most these amounts from all of them. */
+  readonly together: LeftTogether;
 };
-
-/** Amount to credit on a line, without tax; zero only if {@link isOnlyTaxLeft} returns true for the line. */
-export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
 
 export type CreditNoteLine = {
   readonly lineId: string;
@@ -37,82 +50,130 @@ export type CreditNoteAmounts = {
   readonly totalMinor: bigint;
 };
 
-/** Returns the amount of a line, without tax, that can still be credited; zero for a line that is itself a credit. */
-export function creditableMinor(line: CreditableLine): bigint {
-  return nonNegative(line.netMinor - line.creditedNetMinor);
-}
+type Left = { readonly netMinor: bigint; readonly tax: Rational };
+type Part = {
+  readonly line: CreditableLine;
+  readonly netMinor: bigint;
+  readonly exactTax: Rational;
+};
 
-/** Returns true if a line has tax left to credit, but no net amount, such as a line of 0.01 with 0.01 inclusive tax. */
-export function isOnlyTaxLeft(line: CreditableLine): boolean {
-  return creditableMinor(line) === 0n && taxOf(line.taxShares) > taxOf(line.creditedTaxShares);
+/** The parts of lines that a credit note takes, in positive minor units. Each part leaves less for the next ones. */
+export class CreditNoteParts {
+  private readonly parts = new Map<string, Part>();
+  private readonly taken = new Map<LeftTogether, Left>();
+
+  /**
+   * Returns the amount of a line, without tax, that can still be credited: at most what is left of the line and of the
+   * lines billed together with it. Zero for a line that is itself a credit, and for a line that the note already has.
+   */
+  creditableMinor(line: CreditableLine): bigint {
+    return this.leftOf(line).netMinor;
+  }
+
+  /** Returns true if tax can still be credited, but no net amount, such as of a line of 0.01 with 0.01 inclusive tax. */
+  isOnlyTaxLeft(line: CreditableLine): boolean {
+    const { netMinor, tax } = this.leftOf(line);
+    return netMinor === 0n && tax.numerator > 0n;
+  }
+
+  /**
+   * Takes `netMinor` of a line, and the same share of its tax, but at most the tax that is left. The whole rest of the
+   * net amount takes the whole rest of the tax, so that the credit notes together credit exactly the billed tax. If
+   * only tax is left, zero takes it.
+   * @throws InvariantError when an amount is negative or above {@link creditableMinor}, or is zero although
+   *   {@link isOnlyTaxLeft} returns false. The caller must first check amounts that come from an API client.
+   */
+  take(line: CreditableLine, netMinor: bigint): void {
+    const left = this.leftOf(line);
+    invariant(
+      netMinor === 0n ? this.isOnlyTaxLeft(line) : netMinor > 0n && netMinor <= left.netMinor,
+      'a credit note takes no more than is left of the line',
+    );
+    // The tax of earlier notes may have been rounded up. Then less tax is left than the exact share of this part.
+    const exactTax =
+      netMinor === left.netMinor
+        ? left.tax
+        : lesserOf(rational(taxOf(line.taxShares) * netMinor, line.netMinor), left.tax);
+    this.parts.set(line.lineId, { line, netMinor, exactTax });
+    const before = this.takenOf(line);
+    this.taken.set(line.together, {
+      netMinor: before.netMinor + netMinor,
+      tax: add(before.tax, exactTax),
+    });
+  }
+
+  /**
+   * Returns the credit note. Its tax is the sum of the exact taxes of the parts, rounded once, half away from zero, and
+   * split over lines and rates by largest remainder.
+   */
+  amounts(): CreditNoteAmounts {
+    const parts = [...this.parts.values()];
+    const exactTaxes = parts.map(({ exactTax }) => exactTax);
+    const { numerators, denominator } = overCommonDenominator(exactTaxes);
+    const taxes = allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
+    const given = new Map<LeftTogether, readonly TaxShare[]>();
+    const lines = parts.map(({ line, netMinor }, index): CreditNoteLine => {
+      const before = given.get(line.together) ?? [];
+      const taxShares = splitOverRates(line, taxes[index] ?? 0n, before);
+      given.set(line.together, [...before, ...taxShares]);
+      return { lineId: line.lineId, netMinor, taxMinor: taxOf(taxShares), taxShares };
+    });
+    const netMinor = total(lines.map((line) => line.netMinor));
+    const taxMinor = total(lines.map((line) => line.taxMinor));
+    return { lines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
+  }
+
+  private leftOf(line: CreditableLine): Left {
+    if (this.parts.has(line.lineId)) return { netMinor: 0n, tax: ZERO };
+    const { together } = line;
+    const taken = this.takenOf(line);
+    const taxTogether = total(together.taxShares.map(({ taxMinor }) => nonNegative(taxMinor)));
+    return {
+      netMinor: nonNegative(
+        lesser(line.netMinor - line.creditedNetMinor, together.netMinor - taken.netMinor),
+      ),
+      tax: lesserOf(
+        rational(total(taxLeftByRate(line))),
+        subtract(rational(taxTogether), taken.tax),
+      ),
+    };
+  }
+
+  private takenOf({ together }: CreditableLine): Left {
+    return this.taken.get(together) ?? { netMinor: 0n, tax: ZERO };
+  }
 }
 
 /**
- * Returns the credit note for parts of lines, in positive minor units. The exact taxes of the requested net amounts are
- * added up, rounded once, half away from zero, and split over lines and rates by largest remainder. A request for the
- * whole rest of a line also credits the whole rest of its tax, so that the credit notes of a line together credit
- * exactly its tax. If a line has only tax left, a request for zero credits this tax.
- * @throws InvariantError when a line is requested twice or is unknown, an amount is negative or above
- *   {@link creditableMinor}, or zero is requested although {@link isOnlyTaxLeft} returns false. The caller must first
- *   check amounts that come from an API client.
+ * Splits the tax of a part over the rates of its line, in proportion to what is left at each rate.
+ * @param given tax that the note already takes from lines billed together with the line
+ * @returns less than `taxMinor` if rounding left less at these rates
  */
-export function creditNote(
-  requests: readonly CreditRequest[],
-  lines: readonly CreditableLine[],
-): CreditNoteAmounts {
-  invariant(
-    new Set(requests.map(({ lineId }) => lineId)).size === requests.length,
-    'a credit note names a line once',
-  );
-  const asked = requests.map(({ lineId, netMinor }) => {
-    const line = lines.find((candidate) => candidate.lineId === lineId);
-    invariant(line !== undefined, 'a credit note names lines of its invoice');
-    invariant(
-      netMinor === 0n ? isOnlyTaxLeft(line) : netMinor > 0n && netMinor <= creditableMinor(line),
-      'a credit note takes no more than is left of the line',
-    );
-    return { line, netMinor };
-  });
-
-  const exactTaxes = asked.map(({ line, netMinor }) => exactTax(line, netMinor));
-  const { numerators, denominator } = overCommonDenominator(exactTaxes);
-  const taxes = allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
-  const noteLines = asked.map(({ line, netMinor }, index): CreditNoteLine => {
-    const taxMinor = taxes[index] ?? 0n;
-    const taxShares = splitOverRates(line, taxMinor);
-    return { lineId: line.lineId, netMinor, taxMinor, taxShares };
-  });
-  const netMinor = total(noteLines.map((line) => line.netMinor));
-  const taxMinor = total(noteLines.map((line) => line.taxMinor));
-  return { lines: noteLines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
-}
-
-/** Returns the exact tax to credit with a part of a line: at most the tax that is left, all of it for the last part. */
-function exactTax(line: CreditableLine, netMinor: bigint): Rational {
-  const taxMinor = taxOf(line.taxShares);
-  const left = rational(taxMinor - taxOf(line.creditedTaxShares));
-  // The tax of earlier notes may have been rounded up. Then less tax is left than the exact share of this part.
-  return netMinor === creditableMinor(line)
-    ? left
-    : lesserOf(rational(taxMinor * netMinor, line.netMinor), left);
-}
-
-function splitOverRates(line: CreditableLine, taxMinor: bigint): TaxShare[] {
-  const leftByRate = line.taxShares.map((share) => {
-    const credited = line.creditedTaxShares.filter(
-      ({ taxRateId }) => taxRateId === share.taxRateId,
-    );
-    return share.taxMinor - taxOf(credited);
-  });
-  invariant(
-    leftByRate.every((left) => left >= 0n) && taxMinor <= total(leftByRate),
-    'a rate is never credited beyond the tax it took',
-  );
-  const parts = allocate(taxMinor, leftByRate);
+function splitOverRates(
+  line: CreditableLine,
+  taxMinor: bigint,
+  given: readonly TaxShare[],
+): TaxShare[] {
+  const leftByRate = taxLeftByRate(line, given);
+  const parts = allocate(lesser(taxMinor, total(leftByRate)), leftByRate);
   return line.taxShares.map(({ taxRateId }, index) => ({
     taxRateId,
     taxMinor: parts[index] ?? 0n,
   }));
+}
+
+/** Returns what is left of the tax at each rate of a line, in the order of its rates. */
+function taxLeftByRate(line: CreditableLine, given: readonly TaxShare[] = []): bigint[] {
+  const of = (shares: readonly TaxShare[], rate: string): bigint =>
+    taxOf(shares.filter(({ taxRateId }) => taxRateId === rate));
+  return line.taxShares.map(({ taxRateId, taxMinor }) =>
+    nonNegative(
+      lesser(
+        taxMinor - of(line.creditedTaxShares, taxRateId),
+        of(line.together.taxShares, taxRateId) - of(given, taxRateId),
+      ),
+    ),
+  );
 }
 
 function taxOf(shares: readonly TaxShare[]): bigint {

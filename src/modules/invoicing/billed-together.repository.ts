@@ -1,17 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import { fromJson } from '../../core/exact-json';
+import type { TaxShare } from '../../core/tax';
 import { Database } from '../../platform/database';
 import type { BilledElsewhere } from './domain/billed-together';
+import { sumByRate } from './domain/credit-note';
 import { isInEffect } from './invoice-query';
 
 /** Sums the lines of other invoices once for each item and period, because many lines can share an item and period. */
 const BILLED_ELSEWHERE = `
-  SELECT unnest(billed.line_ids) AS id, elsewhere.net::text, elsewhere.held::text
+  SELECT billed.line_ids, elsewhere.net::text, elsewhere.taxes, elsewhere.credited_taxes
   FROM (
     SELECT item_id, period_start_at, period_end_at, array_agg(id) AS line_ids
     FROM invoice_line WHERE invoice_id = $1 AND kind <> 'credit' AND item_id IS NOT NULL
     GROUP BY item_id, period_start_at, period_end_at
   ) AS billed, LATERAL (
-    SELECT sum(other.net - other.credited_net) AS net, sum(other.amount - other.discount - other.credited) AS held
+    SELECT sum(other.net - other.credited_net) AS net,
+      jsonb_agg(other.tax_shares) AS taxes, jsonb_agg(other.credited_tax_shares) AS credited_taxes
     FROM invoice_line other JOIN invoice ON invoice.id = other.invoice_id AND ${isInEffect('invoice')}
     WHERE other.item_id = billed.item_id AND other.period_start_at = billed.period_start_at
       AND other.period_end_at = billed.period_end_at AND other.invoice_id <> $1 AND other.kind <> 'credit'
@@ -46,22 +50,31 @@ const TAKEN_BACK_AFTER = takenBack(
   '(length(invoice.number), invoice.number) > (length($2::text), $2::text)',
 );
 
+interface ElsewhereRow {
+  readonly line_ids: readonly string[];
+  readonly net: string;
+  /** For each line, its tax shares as stored. */
+  readonly taxes: unknown;
+  readonly credited_taxes: unknown;
+}
+
+const sharesOf = (ofLines: unknown): readonly TaxShare[] =>
+  (fromJson(ofLines) as readonly (readonly TaxShare[])[]).flat();
+
 /** Reads the amounts that other invoices billed or credited for the item and period of an invoice line. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Returns, by line id, the amounts that other non-void invoices billed for the item and period of the line, less the
-   * credited amounts. Omits lines whose item and period no other invoice billed.
-   */
-  async billedElsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
-    const rows = await this.database.query<{ id: string; net: string; held: string }>(
-      BILLED_ELSEWHERE,
-      [invoiceId],
-    );
+  /** Omits lines whose item and period no other invoice billed. */
+  async billedElsewhere(invoiceId: string): Promise<BilledElsewhere> {
+    const rows = await this.database.query<ElsewhereRow>(BILLED_ELSEWHERE, [invoiceId]);
     return new Map(
-      rows.map(({ id, net, held }) => [id, { netMinor: BigInt(net), heldMinor: BigInt(held) }]),
+      rows.flatMap(({ line_ids: lineIds, net, taxes, credited_taxes: credited }) => {
+        const taxShares = sumByRate(sharesOf(taxes), sharesOf(credited));
+        const left = { netMinor: BigInt(net), taxShares };
+        return lineIds.map((id) => [id, left] as const);
+      }),
     );
   }
 

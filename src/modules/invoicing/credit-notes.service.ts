@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { creditNote, type CreditNoteAmounts, type CreditNoteLine } from '../../core/invoice';
+import {
+  type CreditableLine,
+  type CreditNoteAmounts,
+  type CreditNoteLine,
+  CreditNoteParts,
+} from '../../core/invoice';
 import { greater } from '../../core/money';
 import { changedAt, nextVersion } from '../../core/next-version';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
@@ -11,25 +16,22 @@ import { LedgerService } from '../ledger';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
-import { type BilledElsewhere, isBilledWith } from './domain/billed-together';
 import { newGrant } from './domain/credit-grant';
 import {
   addShares,
   amountOfCredit,
   countCredits,
-  creditableOf,
   type CreditNote,
   type CreditNoteFilter,
   type CreditNoteRequest,
   deferredOf,
   type GivenBack,
-  isOnlyTaxCreditable,
   maxRefundableByNote,
   settlementOf,
   toCreditable,
 } from './domain/credit-note';
 import { type ReturnedAmounts, type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
-import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
+import { amountRemaining, type Invoice } from './domain/invoice';
 import { closeCollectionAt } from './domain/invoice-collection';
 import { limitOfNote } from './domain/note-limit';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
@@ -116,11 +118,9 @@ export class CreditNotesService {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
       throw invoiceNotCreditable(invoice.id, invoice.status);
     }
-    const withLaterCredits = await this.withLaterCredits(invoice);
-    assertCreditable(request, withLaterCredits, await this.together.billedElsewhere(invoice.id));
+    const credited = creditedBy(request, await this.creditableLines(invoice));
     const held = await this.held.heldByInvoice(invoice.id);
     const given = { ...(await this.notes.givenOf(invoice.id)), ...returned, held };
-    const credited = creditNote(request.lines, withLaterCredits.lines.map(toCreditable));
     const limit = limitOfNote(invoice, request.settle, given);
     if (credited.totalMinor > limit.creditableTotalMinor) {
       throw creditGivenBackAlready(
@@ -147,12 +147,7 @@ export class CreditNotesService {
    */
   async creditUnpaid(before: Invoice, reason: string, now: Date): Promise<CreditNote> {
     const invoice = { ...before, amountPaid: 0n };
-    const withLaterCredits = await this.withLaterCredits(invoice);
-    const lines = allCreditableParts(
-      withLaterCredits,
-      await this.together.billedElsewhere(invoice.id),
-    );
-    const credited = creditNote(lines, withLaterCredits.lines.map(toCreditable));
+    const credited = creditedWholly(await this.creditableLines(invoice));
     const terms = { reason, settle: 'credit' } as const;
     const given = { toRefundMinor: 0n, ...NOTHING_RETURNED };
     return (await this.issueOf(invoice, credited, terms, now, given, before)).note;
@@ -194,10 +189,11 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Returns the invoice, with the credits on later invoices added to the credited amounts of its lines. */
-  private async withLaterCredits(invoice: Invoice): Promise<Invoice> {
+  /** Returns the lines of an invoice, with the credits on later invoices added to their credited amounts. */
+  private async creditableLines(invoice: Invoice): Promise<readonly CreditableLine[]> {
     const credits = await this.held.creditLinesOf(invoice.id);
-    return countCredits(invoice, await this.invoices.findLines(credits));
+    const withLaterCredits = countCredits(invoice, await this.invoices.findLines(credits));
+    return toCreditable(withLaterCredits, await this.together.billedElsewhere(invoice.id));
   }
 
   private async issueOf(
@@ -298,52 +294,31 @@ export class CreditNotesService {
   }
 }
 
-type BilledOnOtherInvoices = ReadonlyMap<string, BilledElsewhere>;
-type Parts = CreditNoteRequest['lines'];
-
-function assertCreditable(
-  request: CreditNoteRequest,
-  invoice: Invoice,
-  elsewhere: BilledOnOtherInvoices,
-): void {
-  request.lines.forEach(({ lineId, netMinor }, index) => {
-    const line = invoice.lines.find(({ id }) => id === lineId);
-    const pointer = `${request.pointer}/lines/${index}`;
+function creditedBy(
+  { lines: asked, pointer: at }: CreditNoteRequest,
+  lines: readonly CreditableLine[],
+): CreditNoteAmounts {
+  const parts = new CreditNoteParts();
+  asked.forEach(({ lineId, netMinor }, index) => {
+    const line = lines.find((one) => one.lineId === lineId);
+    const pointer = `${at}/lines/${index}`;
     if (line === undefined) throw referenceNotFound(`${pointer}/invoice_line_id`, lineId);
-    const before = request.lines.slice(0, index);
-    const isTwice = before.some((one) => one.lineId === lineId);
-    const creditable = isTwice ? 0n : creditableBesideParts(before, line, invoice, elsewhere);
+    const creditable = parts.creditableMinor(line);
     if (netMinor > creditable) throw creditExceedsLine(`${pointer}/amount`, creditable);
-    if (netMinor === 0n && (isTwice || !isOnlyTaxCreditable(invoice, line))) {
+    if (netMinor === 0n && !parts.isOnlyTaxLeft(line)) {
       throw creditTakesNothing(`${pointer}/amount`, creditable);
     }
+    parts.take(line, netMinor);
   });
+  return parts.amounts();
 }
 
-/**
- * Returns the net amount that can still be credited on each line: 0 if only tax is left. Omits wholly credited lines.
- */
-function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
-  const parts: Parts[number][] = [];
-  for (const line of invoice.lines) {
-    const netMinor = creditableBesideParts(parts, line, invoice, elsewhere);
-    if (netMinor > 0n || isOnlyTaxCreditable(invoice, line)) {
-      parts.push({ lineId: line.id, netMinor });
-    }
+/** Credits everything that is left of the lines. Omits wholly credited lines. */
+function creditedWholly(lines: readonly CreditableLine[]): CreditNoteAmounts {
+  const parts = new CreditNoteParts();
+  for (const line of lines) {
+    const netMinor = parts.creditableMinor(line);
+    if (netMinor > 0n || parts.isOnlyTaxLeft(line)) parts.take(line, netMinor);
   }
-  return parts;
-}
-
-/** Returns the net amount that a credit note can credit on a line in addition to its other `parts`. */
-function creditableBesideParts(
-  parts: Parts,
-  line: InvoiceLine,
-  invoice: Invoice,
-  elsewhere: BilledOnOtherInvoices,
-): bigint {
-  const together = invoice.lines.filter((one) => isBilledWith(one, line)).map(({ id }) => id);
-  const takenMinor = parts
-    .filter(({ lineId }) => together.includes(lineId))
-    .reduce((total, { netMinor }) => total + netMinor, 0n);
-  return creditableOf(invoice, line, elsewhere.get(line.id), takenMinor);
+  return parts.amounts();
 }

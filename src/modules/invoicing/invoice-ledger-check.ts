@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LedgerChecks, postedRows, postedRowsBySource } from '../ledger';
 import {
+  CREDITED_BEYOND_THEIR_LINES,
   CREDITED_ROWS,
   CREDITING_ROWS,
   CREDIT_OF_INVOICES_ROWS,
@@ -98,6 +99,10 @@ export class InvoiceLedgerCheck implements OnModuleInit {
       name: 'used_credit_of_payments_equals_invoices',
       left: { name: 'credits', sql: [USED_CREDIT_ROWS] },
       right: { name: 'invoices', sql: CREDIT_OF_INVOICES_ROWS },
+    });
+    this.checks.registerQuery({
+      name: 'credit_notes_stay_within_their_lines',
+      sql: CREDITED_BEYOND_THEIR_LINES,
     });
     this.checks.registerQuery({ name: 'numbers_have_no_gap', sql: NUMBERS_WITH_GAPS });
     this.checks.registerQuery({

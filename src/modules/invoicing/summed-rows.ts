@@ -140,6 +140,18 @@ export const CREDITING_ROWS = [
    WHERE credits_line_id IS NOT NULL AND ${isInEffect('invoice')}`,
 ];
 
+/** Finds lines billed together of which issued credit notes took more than their net amount or their tax. */
+export const CREDITED_BEYOND_THEIR_LINES = `
+  SELECT min(line.id) || ': net ' || sum(net) || ', credited ' || sum(credited_net)
+    || ', tax ' || sum(line.tax) || ', credited ' || sum(credited.tax)
+  FROM (SELECT DISTINCT invoice_id FROM credit_note WHERE status = 'issued') AS noted
+    JOIN invoice_line AS line USING (invoice_id)
+    CROSS JOIN LATERAL (SELECT ${taxIn('credited_tax_shares')} AS tax) AS credited
+  WHERE kind <> 'credit'
+  GROUP BY invoice_id, coalesce(item_id, line.id), period_start_at, period_end_at
+  HAVING sum(credited_net) > greatest(sum(net), 0) OR sum(credited.tax) > greatest(sum(line.tax), 0)
+  ORDER BY 1 LIMIT $1`;
+
 function inclusiveRatesOf(invoice: string): string {
   return `SELECT rate ->> 'taxRateId' FROM jsonb_array_elements(${invoice}.tax_rates) AS rate
     WHERE (rate -> 'inclusive')::boolean`;

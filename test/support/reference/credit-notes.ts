@@ -1,7 +1,7 @@
 import { type Credit, owedOf, type Payer, type ReferenceInvoice } from './bill';
 import { standingOf } from './given-back';
 import { type BilledLine, billedWith, netOf } from './line';
-import { fraction, least, rounded, shares, split, sum } from './money';
+import { type Fraction, fraction, least, plus, rounded, shares, split, sum } from './money';
 import { inclusiveTaxOf } from './tax';
 
 interface Part {
@@ -99,7 +99,8 @@ export class CreditNotes {
     const parts: Part[] = [];
     for (const line of invoice.lines) {
       const net = creditableOf(line, this.owner.invoices, takenBeside(line, parts));
-      if (net > 0n || isOnlyTaxCreditable(line, this.owner.invoices)) parts.push({ line, net });
+      const exact = exactly([...parts, { line, net }], this.owner.invoices);
+      if (net > 0n || (exact.at(-1)?.tax.over ?? 0n) > 0n) parts.push({ line, net });
     }
     this.issue(invoice, parts, 'credit', true);
   }
@@ -176,20 +177,8 @@ export function creditableOf(
   invoices: readonly ReferenceInvoice[],
   takenOfOthers = 0n,
 ): bigint {
-  const all = billedWith(line);
-  const credited = sum(creditsOf(all, invoices).map(netOf));
-  const together =
-    sum(all.map((one) => netOf(one) - one.creditedByNotes.net)) + credited - takenOfOthers;
-  const left = least(leftOf(line, invoices).net, together);
-  return left > 0n ? left : 0n;
-}
-
-/** Returns true if only tax is left of a line, and the lines billed together with it still have at least as much tax. */
-function isOnlyTaxCreditable(line: BilledLine, invoices: readonly ReferenceInvoice[]): boolean {
-  const taxLeft = (one: BilledLine): bigint => sum(leftOf(one, invoices).taxes);
-  const own = taxLeft(line);
-  if (own <= 0n || leftOf(line, invoices).net > 0n) return false;
-  return sum(billedWith(line).map(taxLeft)) >= own;
+  const together = leftOfAll(line, invoices).net - takenOfOthers;
+  return notNegative(least(leftOf(line, invoices).net, together));
 }
 
 /** Sums the parts of a credit note for this line and for the lines that were billed together with it. */
@@ -249,29 +238,87 @@ function creditsOf(
 }
 
 /**
- * Computes the tax of each part. Only the sum over all parts is rounded. A part that credits the whole remaining net
- * amount of a line also takes all the tax that is left of the line.
+ * Returns what is left of all lines that bill the price of a line for its period. Lines of other invoices count only if
+ * they lower it, in the order of the rates of the line.
  */
+function leftOfAll(line: BilledLine, invoices: readonly ReferenceInvoice[]): Left {
+  const invoice = invoices.find(({ lines }) => lines.includes(line));
+  const all = billedWith(line);
+  const own = all.filter((one) => invoice?.lines.includes(one));
+  const others = all.filter((one) => !own.includes(one));
+  const credits = creditsOf(all, invoices);
+  const netLeft = (one: BilledLine): bigint => netOf(one) - one.creditedByNotes.net;
+  const taxLeftAt = (rate: number, one: BilledLine): bigint =>
+    sum(
+      one.taxes.map((tax, place) =>
+        tax.rate === rate ? tax.amount - (one.creditedByNotes.taxes[place] ?? 0n) : 0n,
+      ),
+    );
+  const left = (of: (one: BilledLine) => bigint): bigint =>
+    sum([...own, ...credits].map(of)) + least(0n, sum(others.map(of)));
+  return {
+    net: left(netLeft),
+    taxes: line.taxes.map(({ rate }) => left((one) => taxLeftAt(rate, one))),
+  };
+}
+
+/**
+ * Computes the exact tax of each part: its share of the tax of the line, but at most what is left of this tax, and of
+ * the tax of all lines that bill the price for the period. The part that takes the rest of their net amounts takes the
+ * rest of the tax.
+ */
+function exactly(
+  parts: readonly Part[],
+  invoices: readonly ReferenceInvoice[],
+): readonly (Part & { readonly tax: Fraction })[] {
+  const exact: (Part & { readonly tax: Fraction })[] = [];
+  for (const { line, net } of parts) {
+    const beside = exact.filter((one) => billedWith(line).includes(one.line));
+    const all = leftOfAll(line, invoices);
+    const taken = beside.map(({ tax }) => fraction(-tax.over, tax.under));
+    const ofAll = taken.reduce(plus, fraction(sum(all.taxes.map(notNegative))));
+    const left = lower(fraction(sum(taxesLeft(line, invoices))), ofAll);
+    const isLast = net === creditableOf(line, invoices, sum(beside.map((one) => one.net)));
+    const tax = isLast ? left : lower(fraction(line.tax * net, netOf(line)), left);
+    exact.push({ line, net, tax });
+  }
+  return exact;
+}
+
+/** Returns the tax of a line that can still be credited at each of its rates. */
+function taxesLeft(
+  line: BilledLine,
+  invoices: readonly ReferenceInvoice[],
+  taken: readonly CreditedLine[] = [],
+): readonly bigint[] {
+  const all = leftOfAll(line, invoices);
+  return leftOf(line, invoices).taxes.map((left, place) => {
+    const rate = line.taxes[place]?.rate;
+    const before = taken.flatMap((one) =>
+      one.taxes.filter((_, index) => one.line.taxes[index]?.rate === rate),
+    );
+    return notNegative(least(left, (all.taxes[place] ?? 0n) - sum(before)));
+  });
+}
+
+/** Computes the tax of each part. Only the sum of the exact taxes is rounded. */
 function withTax(
   parts: readonly Part[],
   invoices: readonly ReferenceInvoice[],
 ): readonly CreditedLine[] {
-  const rests = parts.map(({ line }) => leftOf(line, invoices));
-  const exact = parts.map(({ line, net }, index) => {
-    const rest = rests[index];
-    const left = sum(rest?.taxes ?? []);
-    const isLast = net === rest?.net;
-    const isMore = line.tax * net > left * netOf(line);
-    return isLast || isMore ? fraction(left) : fraction(line.tax * net, netOf(line));
-  });
+  const exact = exactly(parts, invoices).map(({ tax }) => tax);
   const under = exact.reduce((product, one) => product * one.under, 1n);
   const common = exact.map((one) => fraction(one.over * (under / one.under), under));
   const tax = rounded(fraction(sum(common.map(({ over }) => over)), under));
-  const taxes = shares(tax, common);
-  return parts.map(({ line, net }, index) => {
-    const part = taxes[index] ?? 0n;
-    return { line, net, tax: part, taxes: split(part, rests[index]?.taxes ?? []) };
-  });
+  const rounds = shares(tax, common);
+  const credited: CreditedLine[] = [];
+  for (const [index, { line, net }] of parts.entries()) {
+    const beside = credited.filter((one) => billedWith(line).includes(one.line));
+    const left = taxesLeft(line, invoices, beside);
+    const taxes = split(least(rounds[index] ?? 0n, sum(left)), left);
+    credited.push({ line, net, tax: sum(taxes), taxes });
+  }
+  return credited;
 }
 
 /** Adds the credited amounts to the lines, or subtracts them if `sign` is -1. */
@@ -293,4 +340,12 @@ function takeBack(lines: readonly CreditedLine[], sign: 1n | -1n): void {
 
 function most(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
+}
+
+function notNegative(amount: bigint): bigint {
+  return most(amount, 0n);
+}
+
+function lower(one: Fraction, other: Fraction): Fraction {
+  return one.over * other.under < other.over * one.under ? one : other;
 }

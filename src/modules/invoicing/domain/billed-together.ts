@@ -1,28 +1,17 @@
+import type { LeftTogether } from '../../../core/invoice';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Sums of lines that other invoices have for the item and period of a given line, for example because usage arrived
- * late. Lines of void invoices do not count.
+ * Sums, by line id, of what is left of the lines that other invoices have for the item and period of the line, for
+ * example because usage arrived late. Lines of void invoices do not count.
  */
-export interface BilledElsewhere {
-  /** Sum of the net amounts (without tax), less the net amounts that credit notes took back. */
-  readonly netMinor: bigint;
-  /** Sum of the amounts, less discounts, credit lines and credit notes. */
-  readonly heldMinor: bigint;
-}
+export type BilledElsewhere = ReadonlyMap<string, LeftTogether>;
 
 /**
- * Returns true if two lines of an invoice bill the same item for the same period. A credit line, or a line without an
- * item, only matches itself.
+ * Returns a key that two lines of an invoice share if they bill the same item for the same period. A credit line, or a
+ * line without an item, has a key of its own.
  */
-export function isBilledWith(one: InvoiceLine, other: InvoiceLine): boolean {
-  if (one.id === other.id) return true;
-  return (
-    one.itemId !== null &&
-    one.itemId === other.itemId &&
-    one.kind !== 'credit' &&
-    other.kind !== 'credit' &&
-    one.period?.startAt.getTime() === other.period?.startAt.getTime() &&
-    one.period?.endAt.getTime() === other.period?.endAt.getTime()
-  );
+export function billedTogetherKey({ id, itemId, kind, period }: InvoiceLine): string {
+  if (itemId === null || kind === 'credit') return id;
+  return [itemId, period?.startAt.getTime(), period?.endAt.getTime()].join(' ');
 }

@@ -1,12 +1,8 @@
-import {
-  creditableMinor,
-  type CreditableLine,
-  type CreditNoteLine,
-  isOnlyTaxLeft,
-} from '../../../core/invoice';
+import type { CreditableLine, CreditNoteLine, LeftTogether } from '../../../core/invoice';
 import { type AmountRange, lesser, nonNegative } from '../../../core/money';
+import type { TaxShare } from '../../../core/tax';
 import type { InstantRange } from '../../../core/time';
-import { type BilledElsewhere, isBilledWith } from './billed-together';
+import { type BilledElsewhere, billedTogetherKey } from './billed-together';
 import type { HeldByInvoice, ReturnedAmounts, ReturnedMoney } from './given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
@@ -88,48 +84,71 @@ export function amountOfCredit(
 }
 
 /**
- * Returns how much of a line, without tax, a credit note may credit. Two limits apply: the amount left of the line, and
- * the amount left of the lines of all invoices for the same item and period. The second limit is needed to give no
- * amount back twice, for example by a usage correction and by the note.
- *
- * @param invoice result of {@link countCredits}
- * @param takenMinor amount that the same note credits on other lines for this item and period
- */
-export function creditableOf(
-  invoice: Invoice,
-  line: InvoiceLine,
-  elsewhere: BilledElsewhere | undefined,
-  takenMinor = 0n,
-): bigint {
-  const together = invoice.lines.filter((one) => isBilledWith(one, line));
-  const leftMinor = together.reduce(
-    (total, { net, creditedNet }) => total + net - creditedNet,
-    (elsewhere?.netMinor ?? 0n) - takenMinor,
-  );
-  const ownMinor = creditableMinor(toCreditable(line));
-  return nonNegative(lesser(leftMinor, ownMinor));
-}
-
-/**
- * Returns true if a credit note line with a net amount of 0 may credit the rest of the tax of an invoice line. This
- * requires that nothing but tax is left on the invoice line, and that at least as much tax is left on all lines of the
- * invoice for its item and period together.
+ * Returns the lines of an invoice as credit notes may credit them. Two limits apply to the net amount and to the tax:
+ * what is left of the line, and what is left of all lines of the invoice for the same item and period. The second limit
+ * is lower if a maximum reduced these lines, or if usage corrections on other invoices did.
  *
  * @param invoice result of {@link countCredits}
  */
-export function isOnlyTaxCreditable(invoice: Invoice, line: InvoiceLine): boolean {
-  if (!isOnlyTaxLeft(toCreditable(line))) return false;
-  const together = invoice.lines.filter((one) => isBilledWith(one, line));
-  return taxLeftOf(together) >= taxLeftOf([line]);
+export function toCreditable(
+  { lines }: Invoice,
+  elsewhere: BilledElsewhere,
+): readonly CreditableLine[] {
+  const groups = new Map<string, InvoiceLine[]>();
+  for (const line of lines) {
+    const key = billedTogetherKey(line);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [line]);
+    else group.push(line);
+  }
+  const creditable = [...groups.values()].flatMap((group) => {
+    const together = leftOf(group, elsewhere);
+    return group.map((line) => [line.id, creditableLine(line, together)] as const);
+  });
+  const byId = new Map(creditable);
+  return lines.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
-  return lines
-    .flatMap(({ tax, creditedTaxShares }) => [
-      tax,
-      ...creditedTaxShares.map(({ taxMinor }) => -taxMinor),
-    ])
-    .reduce((total, minor) => total + minor, 0n);
+function leftOf(group: readonly InvoiceLine[], elsewhere: BilledElsewhere): LeftTogether {
+  const other = group.flatMap(({ id }) => elsewhere.get(id) ?? []).at(0);
+  return {
+    netMinor: group.reduce(
+      (sum, { net, creditedNet }) => sum + net - creditedNet,
+      lesser(other?.netMinor ?? 0n, 0n),
+    ),
+    taxShares: sumByRate(
+      [
+        ...group.flatMap(({ taxShares }) => taxShares),
+        ...(other?.taxShares ?? []).filter(({ taxMinor }) => taxMinor < 0n),
+      ],
+      group.flatMap(({ creditedTaxShares }) => creditedTaxShares),
+    ),
+  };
+}
+
+function creditableLine(line: InvoiceLine, together: LeftTogether): CreditableLine {
+  return {
+    lineId: line.id,
+    netMinor: line.net,
+    taxShares: line.taxShares,
+    creditedNetMinor: line.creditedNet,
+    creditedTaxShares: line.creditedTaxShares,
+    together,
+  };
+}
+
+/** Returns the sum of the shares for each rate, less the sum of the `credited` shares. */
+export function sumByRate(
+  shares: readonly TaxShare[],
+  credited: readonly TaxShare[],
+): readonly TaxShare[] {
+  const sums = new Map<string, bigint>();
+  const addTo = (rate: string, minor: bigint): void => {
+    sums.set(rate, (sums.get(rate) ?? 0n) + minor);
+  };
+  for (const { taxRateId, taxMinor } of shares) addTo(taxRateId, taxMinor);
+  for (const { taxRateId, taxMinor } of credited) addTo(taxRateId, -taxMinor);
+  return [...sums].map(([taxRateId, taxMinor]) => ({ taxRateId, taxMinor }));
 }
 
 /**
@@ -151,9 +170,10 @@ function countCredit(invoice: Invoice, credit: InvoiceLine): Invoice {
     credit.taxShares.map(({ taxRateId, taxMinor }) => [taxRateId, -taxMinor] as const),
   );
   const lines = invoice.lines.map((line): InvoiceLine => {
-    const isMinimum = line.kind === 'minimum' && isBilledWith(line, charge);
+    const isMinimum =
+      line.kind === 'minimum' && billedTogetherKey(line) === billedTogetherKey(charge);
     if (line !== charge && !isMinimum) return line;
-    const takenMinor = lesser(netMinor, creditableMinor(toCreditable(line)));
+    const takenMinor = lesser(netMinor, nonNegative(line.net - line.creditedNet));
     netMinor -= takenMinor;
     const creditedTaxShares = line.taxShares.map(({ taxRateId, taxMinor }) => {
       const credited = line.creditedTaxShares.find((share) => share.taxRateId === taxRateId);
@@ -165,16 +185,6 @@ function countCredit(invoice: Invoice, credit: InvoiceLine): Invoice {
     return { ...line, creditedNet: line.creditedNet + takenMinor, creditedTaxShares };
   });
   return { ...invoice, lines };
-}
-
-export function toCreditable(line: InvoiceLine): CreditableLine {
-  return {
-    lineId: line.id,
-    netMinor: line.net,
-    taxShares: line.taxShares,
-    creditedNetMinor: line.creditedNet,
-    creditedTaxShares: line.creditedTaxShares,
-  };
 }
 
 export interface GivenBack extends ReturnedAmounts {
