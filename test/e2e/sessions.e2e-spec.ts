@@ -1,8 +1,11 @@
 import type { Response } from 'supertest';
 import { ExpiredSessions } from '../../src/modules/sessions/expired-sessions';
-import { Passwords } from '../../src/modules/studio';
+import { SessionsService } from '../../src/modules/sessions/sessions.service';
+import { AdminAccounts, Passwords } from '../../src/modules/studio';
 import type { ConcurrencyLimiter } from '../../src/platform/concurrency';
 import { captureLog, contentsOfTables } from '../support/leaks';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const KEY = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -313,6 +316,34 @@ describe('sessions', () => {
     }
     engine.clock.advanceMs(3 * HOUR_MS);
     await isRefused(used);
+  });
+
+  it.each(['expiry', 'deactivation'])('are not ended again after their %s', async (reason) => {
+    const { email, id } = await createAdmin('viewer');
+    const session = await signIn(email);
+    engine.clock.advanceMs(reason === 'expiry' ? 12 * HOUR_MS : 1_000);
+    if (reason === 'deactivation') await withKey('delete', `/v1/studio/${id}`).expect(204);
+    await isRefused(session);
+    await as(session, 'delete', '/v1/session').expect(204);
+    await trySignIn((await createAdmin()).email)
+      .set('Cookie', session.cookie)
+      .expect(201);
+    await withKey('delete', `/v1/sessions/${session.id}`).expect(204);
+    expect(await actorsOf(session.id)).toEqual([[id], [id]]);
+  });
+
+  it('end by signing out during a change that keeps them valid', async () => {
+    const { email, id } = await createAdmin('admin');
+    const session = await signIn(email);
+    engine.clock.advanceMs(1_000);
+    const commit = await openTransaction(engine.database, async () => {
+      await engine.app.get(AdminAccounts, { strict: false }).endSessions(id, engine.clock.now());
+      await engine.app.get(SessionsService).keepValid(session.id);
+    });
+    const signedOut = as(session, 'delete', '/v1/session').then(({ status }) => status);
+    await untilSessionsWait(engine.database).finally(commit);
+    expect(await signedOut).toBe(204);
+    await isRefused(session);
   });
 
   it.each(['a new password', 'deactivation', 'revocation'])(
