@@ -1,6 +1,7 @@
 import type { Response } from 'supertest';
 import { ExpiredSessions } from '../../src/modules/sessions/expired-sessions';
 import { SessionsService } from '../../src/modules/sessions/sessions.service';
+import { SignInAttemptsRepository } from '../../src/modules/sessions/sign-in-attempts.repository';
 import { AdminAccounts, Passwords } from '../../src/modules/studio';
 import type { ConcurrencyLimiter } from '../../src/platform/concurrency';
 import { captureLog, contentsOfTables } from '../support/leaks';
@@ -499,6 +500,18 @@ describe('sessions', () => {
       [session.id],
     );
     expect(rows).toEqual([]);
+  });
+
+  it('do not lose an attempt that is counted while old ones are deleted', async () => {
+    const attempts = engine.app.get(SignInAttemptsRepository);
+    await attempts.add('account', engine.clock.now());
+    engine.clock.advanceMs(15 * 60_000 + 1);
+    const add = () => attempts.add('account', engine.clock.now());
+    const commit = await openTransaction(engine.database, add);
+    const deletion = engine.app.get(ExpiredSessions).deleteExpired();
+    await untilSessionsWait(engine.database).finally(commit);
+    await deletion;
+    expect(await engine.database.query('SELECT key FROM sign_in_attempt')).toHaveLength(1);
   });
 
   it('take as long to refuse for an unknown email as for a wrong password', async () => {
