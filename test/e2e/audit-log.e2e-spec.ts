@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { AuditTrail } from '../../src/platform/audit';
 import { AuditUsageCounts } from '../../src/modules/audit';
+import { OutcomeUnknownError } from '../../src/platform/database';
 import { runSealing, sealAll } from '../support/audit-seals';
 import { untilSessionsWait } from '../support/lock-waits';
 import { looksForWriters, openTransaction } from '../support/open-transaction';
@@ -329,7 +330,7 @@ describe('the audit log', () => {
   });
 
   describe('of usage that is still being stored', () => {
-    const serials = ['a', 'b', 'c', 'd', 'e'][Symbol.iterator]();
+    const serials = ['a', 'b', 'c', 'd', 'e', 'f'][Symbol.iterator]();
 
     /** Returns a usage event with a key of its own, as JSON text. */
     const usage = (customer: string): string =>
@@ -402,6 +403,23 @@ describe('the audit log', () => {
       }
       await engine.app.get(AuditUsageCounts).write();
       expect(await counted()).toBe(before + 3);
+    });
+
+    it('counts a request once if the answer to the write of its count is lost', async () => {
+      const body = JSON.parse(usage(await createCustomer('lost'))) as object;
+      const before = await counted();
+      const counts = engine.app.get(AuditUsageCounts);
+      const query = engine.database.query.bind(engine.database);
+      const write = jest.spyOn(engine.database, 'query').mockImplementation(async (...sent) => {
+        const rows = await query(...sent);
+        if (!sent[0].includes('INTO audit_usage_count')) return rows;
+        throw new OutcomeUnknownError(new Error('Connection terminated unexpectedly'));
+      });
+      await call('post', '/v1/usage-events').send(body).expect(200);
+      await counts.write();
+      write.mockRestore();
+      await counts.write();
+      expect(await counted()).toBe(before + 1);
     });
 
     it('counts requests that are answered while the service stops', async () => {

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAYMENT_STATUSES } from '../../src/modules/payments/domain/payment';
 import { REFUND_STATUSES } from '../../src/modules/refunds/domain/refund';
+import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { createAdmin } from '../support/admins';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { startReceiver } from '../support/receiver';
 import { signedIn } from '../support/signed-in';
 import { firstIdAt } from '../../src/platform/ids';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -264,7 +266,9 @@ describe('events of API keys and admins', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
-    engine = await startTestApp({ environment: WITH_KEYS });
+    engine = await startTestApp({
+      environment: { ...WITH_KEYS, WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' },
+    });
     await createAdmin(engine, 'owner');
     await engine.http.post('/v1/customers').set(bearing(BOOTSTRAP_KEY)).send({ name: 'Ada' });
   });
@@ -304,4 +308,39 @@ describe('events of API keys and admins', () => {
       expect(body).toMatchObject({ required_scope: 'audit:read' });
     },
   );
+
+  it('are not read in the response of a receiver that repeats them, as other events are', async () => {
+    const { secret: noEvents } = await createKey(engine, 'webhooks:read');
+    const { secret: someEvents } = await createKey(engine, 'webhooks:read', 'events:read');
+    const receiver = await startReceiver();
+    engine.clock.advanceMs(1_000);
+    receiver.behave(({ body }, response) => response.end(body));
+    const sent = { url: receiver.url, events: ['customer.created', 'studio_admin.created'] };
+    const asOwner = bearing(BOOTSTRAP_KEY);
+    await engine.http.post('/v1/webhooks/endpoints').set(asOwner).send(sent).expect(201);
+    await engine.http.post('/v1/customers').set(asOwner).send({ name: 'Grace' });
+    await createAdmin(engine, 'owner');
+    await engine.app.get(EventDispatcher).runDue();
+    const worker = engine.app.get(DeliveryWorker);
+    await worker.runDue();
+    await worker.idle();
+    await receiver.close();
+    const { body } = await engine.http.get('/v1/webhooks/deliveries').set(asOwner).expect(200);
+    const { data } = body as { data: { id: string; event_type: string }[] };
+    const typesShownTo = async (secret: string) => {
+      const types: string[] = [];
+      for (const { id, event_type } of data) {
+        const path = `/v1/webhooks/deliveries/${id}`;
+        const delivery = await engine.http.get(path).set(bearing(secret)).expect(200);
+        const [attempt] = (delivery.body as { attempts: { response_start: string | null }[] })
+          .attempts;
+        if (attempt?.response_start?.includes(event_type) === true) types.push(event_type);
+        else expect(attempt).toMatchObject({ status_code: 200, response_start: null });
+      }
+      return types.sort();
+    };
+    expect(await typesShownTo(BOOTSTRAP_KEY)).toEqual(['customer.created', 'studio_admin.created']);
+    expect(await typesShownTo(someEvents)).toEqual(['customer.created']);
+    expect(await typesShownTo(noEvents)).toEqual([]);
+  });
 });

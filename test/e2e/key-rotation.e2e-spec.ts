@@ -144,6 +144,12 @@ describe('the rotation of encryption keys', () => {
     expect(second.output).toContain('All stored secrets are encrypted with new. Retired: old.\n');
     expect(await contentsOfTables(running, 'encryption_key_use')).not.toContain('v1:old:');
     expect((await rotate(`${NEW},${OLD}`)).output).toContain('webhook_secret: 0 encrypted again\n');
+    const audit = await running.http.get('/v1/audit-log?object_id=old').expect(200);
+    const entry = (after: string) => ({
+      actor: { type: 'command', id: 'command:keys rotate-encryption' },
+      changes: [{ action: 'encryption_key.updated', changes: { status: { after } } }],
+    });
+    expect(audit.body).toMatchObject({ data: [entry('retired'), entry('retiring')] });
 
     const after = await start(NEW);
     expect(await secretOf(after, endpoint)).toEqual(secret);

@@ -1,8 +1,12 @@
 import type { Response } from 'supertest';
 import { ExpiredSessions } from '../../src/modules/sessions/expired-sessions';
-import { Passwords } from '../../src/modules/studio';
+import { SessionsService } from '../../src/modules/sessions/sessions.service';
+import { SignInAttemptsRepository } from '../../src/modules/sessions/sign-in-attempts.repository';
+import { AdminAccounts, Passwords } from '../../src/modules/studio';
 import type { ConcurrencyLimiter } from '../../src/platform/concurrency';
 import { captureLog, contentsOfTables } from '../support/leaks';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const KEY = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -315,6 +319,34 @@ describe('sessions', () => {
     await isRefused(used);
   });
 
+  it.each(['expiry', 'deactivation'])('are not ended again after their %s', async (reason) => {
+    const { email, id } = await createAdmin('viewer');
+    const session = await signIn(email);
+    engine.clock.advanceMs(reason === 'expiry' ? 12 * HOUR_MS : 1_000);
+    if (reason === 'deactivation') await withKey('delete', `/v1/studio/${id}`).expect(204);
+    await isRefused(session);
+    await as(session, 'delete', '/v1/session').expect(204);
+    await trySignIn((await createAdmin()).email)
+      .set('Cookie', session.cookie)
+      .expect(201);
+    await withKey('delete', `/v1/sessions/${session.id}`).expect(204);
+    expect(await actorsOf(session.id)).toEqual([[id], [id]]);
+  });
+
+  it('end by signing out during a change that keeps them valid', async () => {
+    const { email, id } = await createAdmin('admin');
+    const session = await signIn(email);
+    engine.clock.advanceMs(1_000);
+    const commit = await openTransaction(engine.database, async () => {
+      await engine.app.get(AdminAccounts, { strict: false }).endSessions(id, engine.clock.now());
+      await engine.app.get(SessionsService).keepValid(session.id);
+    });
+    const signedOut = as(session, 'delete', '/v1/session').then(({ status }) => status);
+    await untilSessionsWait(engine.database).finally(commit);
+    expect(await signedOut).toBe(204);
+    await isRefused(session);
+  });
+
   it.each(['a new password', 'deactivation', 'revocation'])(
     'end with %s at once, in another process too',
     async (reason) => {
@@ -468,6 +500,18 @@ describe('sessions', () => {
       [session.id],
     );
     expect(rows).toEqual([]);
+  });
+
+  it('do not lose an attempt that is counted while old ones are deleted', async () => {
+    const attempts = engine.app.get(SignInAttemptsRepository);
+    await attempts.add('account', engine.clock.now());
+    engine.clock.advanceMs(15 * 60_000 + 1);
+    const add = () => attempts.add('account', engine.clock.now());
+    const commit = await openTransaction(engine.database, add);
+    const deletion = engine.app.get(ExpiredSessions).deleteExpired();
+    await untilSessionsWait(engine.database).finally(commit);
+    await deletion;
+    expect(await engine.database.query('SELECT key FROM sign_in_attempt')).toHaveLength(1);
   });
 
   it('take as long to refuse for an unknown email as for a wrong password', async () => {

@@ -23,3 +23,8 @@ export function hiddenResources(scopes: ReadonlySet<GrantedScope>): readonly str
 export function isHiddenType(type: string, hidden: readonly string[]): boolean {
   return hidden.includes(type.slice(0, type.indexOf('.')));
 }
+
+/** Returns true if a caller with these scopes may read the events of a type, such as `api_key.created`. */
+export function mayReadEvents(type: string, scopes: ReadonlySet<GrantedScope>): boolean {
+  return scopes.has('events:read') && !isHiddenType(type, hiddenResources(scopes));
+}

@@ -1,4 +1,4 @@
-export { hiddenResources, isHiddenType } from './event-access';
+export { hiddenResources, isHiddenType, mayReadEvents } from './event-access';
 export { ADMIN_ROLES, scopesOfAdmin, scopesOfRole } from './roles';
 export type { AdminRole } from './roles';
 export { ALL_SCOPES } from './scopes';

@@ -8,7 +8,7 @@ import {
 import type { NextFunction, Request, Response } from 'express';
 import { operationOf, type Principal, principalOf } from '../../platform/access';
 import { Clock } from '../../platform/clock';
-import type { Page, PageRequest } from '../../platform/database';
+import { OutcomeUnknownError, type Page, type PageRequest } from '../../platform/database';
 import { ANSWERED } from '../../platform/http';
 import { AuditUsageRepository } from './audit-usage.repository';
 import type { UsageCount } from './domain/audit-entry';
@@ -64,7 +64,10 @@ export class AuditUsageCounts
     return this.repository.page(request);
   }
 
-  /** Adds the new counts to those in the database. If that fails, the next call tries again. */
+  /**
+   * Adds the new counts to those in the database. If that fails, the next call tries again, except if the outcome is
+   * unknown: the requests could be counted twice.
+   */
   async write(): Promise<void> {
     const counts = [...this.counts.values()];
     if (counts.length === 0) return;
@@ -72,6 +75,10 @@ export class AuditUsageCounts
     try {
       await this.repository.add(counts);
     } catch (error) {
+      if (error instanceof OutcomeUnknownError) {
+        this.logger.warn({ err: error }, 'usage counts may not have been written');
+        return;
+      }
       this.logger.warn({ err: error }, 'usage counts were not written; they are tried again');
       for (const count of counts) this.addCount(count);
     }

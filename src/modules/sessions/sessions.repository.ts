@@ -28,8 +28,13 @@ export class SessionsRepository {
     return this.database.selectOne(SessionEntity, 'WHERE id = $1', [id]);
   }
 
-  lock(id: string): Promise<Session | null> {
-    return this.database.selectOne(SessionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  /**
+   * Locks the session, then reads it. After a wait, the locking statement itself would read `adminValidFrom` as it was
+   * before the wait.
+   */
+  async lock(id: string): Promise<Session | null> {
+    await this.database.query('SELECT FROM admin_session WHERE id = $1 FOR UPDATE', [id]);
+    return this.find(id);
   }
 
   /** @param adminId admin whose sessions are listed; null: sessions of all admins */

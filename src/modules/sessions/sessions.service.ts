@@ -119,12 +119,12 @@ export class SessionsService {
   }
 
   /**
-   * Ends the session with this secret. Does nothing if there is no such session, or if it has already ended.
+   * Ends the session with this secret. Does nothing if there is no such session, or if it is no longer active.
    * @param secret secret in the session cookie; null if the request has no such cookie
    */
   async signOut(secret: string | null): Promise<void> {
     const session = secret === null ? null : await this.sessions.findByHash(hashOf(secret));
-    if (session === null) return;
+    if (session === null || !isActive(session, this.clock.now())) return;
     actAsAdmin(session.adminId);
     await this.database.transaction(() => this.end(session.id));
   }
@@ -143,7 +143,7 @@ export class SessionsService {
   }
 
   /**
-   * Ends a session. Does nothing if the session has already ended. For a session of another admin, the caller needs
+   * Ends a session. Does nothing if the session is no longer active. For a session of another admin, the caller needs
    * `studio:read` and `studio:write`.
    * @throws {ProblemError} `session_not_found` (also if `studio:read` is missing), `forbidden` (if only `studio:write`
    *   is missing)

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditTrail } from '../audit';
 import { Clock } from '../clock';
 import { ConfigurationError } from '../config';
 import { Database } from '../database';
@@ -43,6 +44,7 @@ export class EncryptionKeyUses {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly audit: AuditTrail,
   ) {}
 
   /**
@@ -92,6 +94,14 @@ export class EncryptionKeyUses {
       const ids = others.map((use) => use.key_id);
       for (const id of ids) await this.requireUnused(id, keyId);
       await this.database.query(SET_STATUS, [ids, status]);
+      for (const use of others) {
+        if (use.status === status) continue;
+        await this.audit.record({
+          action: 'encryption_key.updated',
+          objectId: use.key_id,
+          fields: { status },
+        });
+      }
       return ids;
     });
   }

@@ -46,9 +46,10 @@ describe('a session', () => {
     expect(isTouchDue(SESSION, at('01T00:01:00.000'))).toBe(true);
   });
 
-  it('is ended once', () => {
-    const once = ended(SESSION, at('02T00:00:00.000'));
-    expect(once).toEqual({ ...SESSION, endedAt: at('02T00:00:00.000'), version: 2 });
-    expect(ended(once, at('03T00:00:00.000'))).toBe(once);
+  it('is ended once, and only while it is active', () => {
+    const once = ended(SESSION, at('01T11:59:59.999'));
+    expect(once).toEqual({ ...SESSION, endedAt: at('01T11:59:59.999'), version: 2 });
+    expect(ended(once, at('01T11:59:59.999'))).toBe(once);
+    expect(ended(SESSION, at('01T12:00:00.000'))).toBe(SESSION);
   });
 });

@@ -61,8 +61,8 @@ export function isTouchDue({ lastUsedAt }: Session, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() >= TOUCH_MS;
 }
 
-/** Returns the ended session, or the session itself if it was already ended. */
+/** Returns the ended session, or the session itself if it is no longer active. */
 export function ended(session: Session, now: Date): Session {
-  if (session.endedAt !== null) return session;
+  if (!isActive(session, now)) return session;
   return { ...session, endedAt: now, version: session.version + 1 };
 }

@@ -1,5 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { mayReadEvents } from '../../../core/access';
+import { Caller, type Principal } from '../../../platform/access';
 import { referenceNotFound } from '../../../platform/errors';
 import {
   IdPipe,
@@ -75,16 +77,19 @@ export class DeliveriesController {
   @Get(':id')
   @Operation({
     summary: 'Read a webhook delivery',
-    description: 'Includes every attempt that ended: its time, its duration and the response.',
+    description:
+      'Includes every attempt that ended, with the response if the caller may read the event.',
     access: 'webhooks:read',
     answer: WebhookDeliveryWithAttemptsDto,
     problems: [webhookDeliveryNotFound],
   })
   async getWebhookDelivery(
     @Param('id', deliveryId) id: string,
+    @Caller() { scopes }: Principal,
   ): Promise<WebhookDeliveryWithAttemptsDto> {
     const { delivery, attempts } = await this.deliveries.get(id);
-    return toWebhookDeliveryWithAttemptsDto(delivery, attempts);
+    const showsResponses = mayReadEvents(delivery.eventType, scopes);
+    return toWebhookDeliveryWithAttemptsDto(delivery, attempts, showsResponses);
   }
 
   @Post(':id/retry')

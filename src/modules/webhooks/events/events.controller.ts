@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { hiddenResources, isHiddenType } from '../../../core/access';
+import { hiddenResources, mayReadEvents } from '../../../core/access';
 import { Caller, type Principal } from '../../../platform/access';
 import {
   IdPipe,
@@ -55,7 +55,7 @@ export class EventsController {
     @Caller() { scopes }: Principal,
   ): Promise<EventDto> {
     const event = (await this.events.find([id])).get(id);
-    if (event === undefined || isHiddenType(event.type, hiddenResources(scopes))) {
+    if (event === undefined || !mayReadEvents(event.type, scopes)) {
       throw eventNotFound(id);
     }
     return toEventDto(event);

@@ -87,13 +87,17 @@ export class WebhookDeliveryWithAttemptsDto extends WebhookDeliveryDto {
   readonly attempts!: readonly WebhookAttemptDto[];
 }
 
+/** @param showsResponses false if the caller may not read the event, because a receiver may repeat it in its response */
 export function toWebhookDeliveryWithAttemptsDto(
   delivery: Delivery,
   attempts: readonly NumberedAttempt[],
+  showsResponses: boolean,
 ): WebhookDeliveryWithAttemptsDto {
   return {
     ...toWebhookDeliveryDto(delivery),
-    attempts: attempts.map((attempt) => toDto(WebhookAttemptDto, attempt)),
+    attempts: attempts.map((attempt) =>
+      toDto(WebhookAttemptDto, showsResponses ? attempt : { ...attempt, responseStart: null }),
+    ),
   };
 }
 
