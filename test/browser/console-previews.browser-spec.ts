@@ -227,7 +227,9 @@ describe('what dialogs of the console show before they can be confirmed', () => 
       .getByText('The subscription has changed since this dialog was opened.')
       .waitFor();
     expect(await confirm().isEnabled()).toBe(true);
+    const readAgain = page.waitForResponse(`**/v1/subscriptions/${id}`);
     await button('Close').click();
+    await readAgain;
   });
 
   it('is the end of the present period, also if the page is older', async () => {

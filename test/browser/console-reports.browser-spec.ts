@@ -91,7 +91,7 @@ describe('the reports of the console', () => {
     });
     await engine.open(page, '/reports');
     await card
-      .getByText('Of the customers who owe USD, only the 100 who owe most are shown.')
+      .getByText('At most 100 customers who owe USD are shown, those who owe most.')
       .waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await card.getByRole('link', { name: 'All customers who owe now' }).click();

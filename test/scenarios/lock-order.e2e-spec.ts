@@ -75,6 +75,28 @@ describe('the order of locks is kept', () => {
     expect((await story.subscription(id)).status).toBe('past_due');
   });
 
+  it('by a new default payment method, which recalculates balances once for all unpaid subscriptions', async () => {
+    const story = await Story.begin(engine, START);
+    const { customerId } = story;
+    const addCard = (token: string) =>
+      post(engine, `/v1/customers/${customerId}/payment-methods`, {
+        ...{ provider: 'sandbox', token, is_default: true },
+      });
+    await addCard('pm_sandbox_declined');
+    const plan = await story.plan(1_000);
+    const ids = [await story.subscribe(plan), await story.subscribe(plan)].map(({ id }) => id);
+    await story.advance('2026-03-20T00:00:00.000Z');
+    const accessVersion = async () => {
+      const sql = 'SELECT version FROM customer_access WHERE customer_id = $1';
+      const [row] = await engine.database.query<{ version: number }>(sql, [customerId]);
+      return row?.version ?? 0;
+    };
+    const before = await accessVersion();
+    await addCard('pm_sandbox_ok');
+    expect(await accessVersion()).toBe(before + 1);
+    for (const id of ids) expect((await story.subscription(id)).status).toBe('past_due');
+  });
+
   describe('for a subscription, after its customer,', () => {
     /** Returns how many subscriptions are not locked while the work waits for the customer. */
     const unlockedBy = ({ customerId }: Story, work: () => PromiseLike<{ status: number }>) =>
@@ -272,6 +294,15 @@ describe('the order of locks is kept', () => {
       expect(await lockLater(customerId, [STREAMS, BALANCES], remove)).toBe(1);
     });
 
+    it('by a consumption, while the customer is deleted', async () => {
+      const { customerId, path } = await begin();
+      await engine.http.post(`${path}/grants`).send({ value: '100' });
+      const consume = () =>
+        engine.http.post(`${path}/consume`).send({ quantity: '1', idempotency_key: 'once' });
+      const streams = `${STREAMS} NOWAIT`;
+      expect(await lockLater(customerId, [CUSTOMER, streams], consume)).toBe(1);
+    });
+
     it('by a grant, while the customer is deleted', async () => {
       const { customerId, path } = await begin();
       const grant = () => engine.http.post(`${path}/grants`).send({ value: '100' });
@@ -302,6 +333,46 @@ describe('the order of locks is kept', () => {
       post(engine, `/v1/customers/${customerId}/entitlements/${key}/grants`, {
         ...{ value: '10', expires_at: '2026-03-10T00:00:00.000Z' },
       });
+
+    it.each([
+      ['a start', START],
+      ['a start in the past', '2026-02-20T00:00:00.000Z'],
+    ])(
+      'by %s that creates a stream, beside a list of events that creates it',
+      async (_, start_at) => {
+        const story = await Story.begin(engine, START);
+        const { event } = await story.meter();
+        await story.reportUsage(event, START, { n: 1 });
+        const meter_id = await createMeter(engine);
+        const { event_name } = (await engine.http.get(`/v1/meters/${meter_id}`)).body as {
+          event_name: string;
+        };
+        const { id } = await createEntitlement(engine, { meter_id });
+        const plan_id = await story.plan(0, {
+          entitlements: [{ entitlement_id: id, value: '100' }],
+        });
+        const create = `INSERT INTO usage_stream (customer_id, event_name, last_position) VALUES ($1, '${event_name}', 0)`;
+        const existing = `SELECT FROM usage_stream WHERE customer_id = $1 AND event_name = '${event}' FOR UPDATE NOWAIT`;
+        const start = () =>
+          engine.http
+            .post('/v1/subscriptions')
+            .send({ customer_id: story.customerId, plan_id, start_at });
+        expect(await lockLater(story.customerId, [create, existing], start)).toBe(1);
+      },
+    );
+
+    it('by a renewal that bills a meter without a stream', async () => {
+      const story = await Story.begin(engine, START);
+      const { id: meter_id, event } = await story.meter();
+      const price = { name: 'Usage', model: 'per_unit', timing: 'in_arrears', unit_amount: '5' };
+      const entitlements = [{ entitlement_id: (await metered()).id, value: '100' }];
+      const { id } = await story.planOf([{ ...price, meter_id }], { entitlements });
+      await story.subscribe(id, { collection: 'send_invoice' });
+      const create = `INSERT INTO usage_stream (customer_id, event_name, last_position) VALUES ($1, '${event}', 0)`;
+      const existing = `SELECT FROM usage_stream WHERE customer_id = $1 AND event_name <> '${event}' FOR UPDATE NOWAIT`;
+      const renewal = () => advance(story, '2026-04-01T00:00:00.000Z');
+      expect(await lockLater(story.customerId, [create, existing], renewal)).toBe(1);
+    });
 
     it('by a pause, which locks usage before any balance', async () => {
       const story = await Story.begin(engine, START);
@@ -337,6 +408,18 @@ describe('the order of locks is kept', () => {
       await story.subscribe(id, { collection: 'send_invoice' });
       const renewal = () => advance(story, '2026-04-01T00:00:00.000Z');
       expect(await lockLater(story.customerId, [FIRST_USAGE, LATER_USAGE], renewal)).toBe(1);
+    });
+
+    it('by a renewal, which leaves usage unlocked that it neither bills nor counts', async () => {
+      const story = await Story.begin(engine, START);
+      const { event } = await story.meter();
+      await story.reportUsage(event, START, { n: 1 });
+      const entitlements = [{ entitlement_id: (await metered()).id, value: '100' }];
+      await story.subscribe(await story.plan(0, { entitlements }));
+      const balances = 'SELECT FROM customer_entitlement WHERE customer_id = $1 FOR UPDATE';
+      const other = `SELECT FROM usage_stream WHERE customer_id = $1 AND event_name = '${event}' FOR UPDATE NOWAIT`;
+      const renewal = () => advance(story, '2026-04-01T00:00:00.000Z');
+      expect(await lockLater(story.customerId, [balances, other], renewal)).toBe(1);
     });
 
     it('by the end of two grants, which locks balances in the order of a change', async () => {

@@ -91,6 +91,9 @@ export class BillingLocks {
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);
-    await this.contexts.lockUsageAndCredit(subscriptions.map(({ customerId }) => customerId));
+    await this.contexts.lockUsageAndCredit({
+      events: await this.balances.usageOf(subscriptions),
+      customerIds: subscriptions.map(({ customerId }) => customerId),
+    });
   }
 }

@@ -47,12 +47,14 @@ interface AccessRow {
 }
 
 /**
- * Joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the balance is
- * older than the last change of a subscription (`a.version`) or of an add-on link (`e.rules_version`).
+ * Joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the customer is
+ * deleted, or if the balance is older than the last change of a subscription (`a.version`) or of an add-on link
+ * (`e.rules_version`).
  */
 const CURRENT_ROWS = `
   FROM entitlement e
-  JOIN customer_access a ON a.customer_id = $1
+  JOIN customer c ON c.id = $1 AND c.deleted_at IS NULL
+  JOIN customer_access a ON a.customer_id = c.id
   JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
     AND h.access_version = a.version AND h.rules_version = e.rules_version
   WHERE e.key = $2`;
@@ -69,12 +71,11 @@ const WRITE_USAGE = `
   ) AS c (id, used, spent, covered, told, at)
   WHERE h.id = c.id`;
 
-/** The version of a deleted customer is 0, which no customer has, so that its balances are never current. */
 const SELECT_ACCESS = `
-  SELECT CASE WHEN c.deleted_at IS NULL THEN a.version ELSE 0 END AS version, EXISTS (
+  SELECT version, EXISTS (
     SELECT FROM customer_entitlement h WHERE h.customer_id = a.customer_id AND h.entitlement_id = $2
   ) AS "hasBalance"
-  FROM customer_access a JOIN customer c ON c.id = a.customer_id WHERE a.customer_id = $1`;
+  FROM customer_access a WHERE customer_id = $1`;
 
 const ENSURE_ACCESS = `
   INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
@@ -125,8 +126,9 @@ export class BalancesRepository {
   ) {}
 
   /**
-   * Returns the balance; null if it does not exist or is outdated. It is outdated if a subscription of the customer or
-   * an add-on link of the entitlement has changed since the last recalculation. Does not check `validUntil`.
+   * Returns the balance; null if it does not exist or is outdated, or if the customer is deleted. It is outdated if a
+   * subscription of the customer or an add-on link of the entitlement has changed since the last recalculation. Does
+   * not check `validUntil`.
    */
   async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
     const [row] = await this.database.queryPrepared<RawBalanceRow>(
@@ -211,8 +213,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer, a number that each change of its subscriptions increments; 0 for a deleted
-   * customer. Inserts version 1 if there is none.
+   * Returns the access version of a customer, a number that each change of its subscriptions increments. Inserts
+   * version 1 if there is none.
    * - If the version or the balance is missing, first locks the customer, because new rows refer to it. A deletion or
    *   purge of the customer also locks the customer before usage streams.
    * - Reads an existing version without a lock. A transaction that holds its lock may be waiting for locks of the

@@ -3,6 +3,7 @@ import type { Rational } from '../../core/decimal';
 import type { BatchOutcome } from '../../platform/concurrency';
 import { Database } from '../../platform/database';
 import { PlannedRollback } from '../../platform/errors';
+import { CustomersService } from '../customers';
 import { BalanceUsageService } from './balance-usage.service';
 import { type BalanceRecordAt, BalancesService } from './balances.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
@@ -27,6 +28,7 @@ export class ConsumeBalanceService {
     private readonly consumptions: ConsumptionsRepository,
     private readonly usage: MeteredUsageService,
     private readonly balanceUsage: BalanceUsageService,
+    private readonly customers: CustomersService,
   ) {}
 
   /**
@@ -45,6 +47,8 @@ export class ConsumeBalanceService {
       const open = unanswered(requests, known);
       if (open.length > 0) await this.usage.requireConsumable(seen.record);
       const isAnyAllowed = open.some(({ quantity }) => allows(seen.record, quantity));
+      // Answers refer to the customer. A deletion also locks the customer before its usage.
+      if (isAnyAllowed) await this.customers.lockForReference(customerId);
       // If all requests are refused, the balance does not change, so its row is not locked.
       const answers = isAnyAllowed
         ? await this.decideLocked(await this.balances.lockRecord(seen.record), requests)

@@ -32,7 +32,7 @@ const IN_ORDER_OF_KEYS = `
  * Locks the usage streams of the requested balances, then the balances, both in ascending order of id. A stream is the
  * usage events of one name of one customer. Skips a balance if
  * - another transaction has locked it, or it must be recalculated;
- * - its customer is on a test clock or is being deleted;
+ * - its customer is on a test clock, is deleted or is being deleted;
  * - its window starts in the future, because it was opened by a process whose clock is ahead;
  * - a usage event would also change another balance, another open usage window, or a billed period.
  *
@@ -51,7 +51,7 @@ export const LOCK = `
     CASE WHEN e.meter_id IS NOT NULL THEN ${plainAggregation(WINDOW)} END AS plain_aggregation,
     e.version + e.rules_version AS entitlement_version, ${BALANCE_COLUMNS}
   FROM requested
-  JOIN customer c ON c.id = requested.customer_id
+  JOIN customer c ON c.id = requested.customer_id AND c.deleted_at IS NULL
   JOIN customer_access a ON a.customer_id = requested.customer_id
   JOIN entitlement e ON e.key = requested.key
   JOIN customer_entitlement h ON h.customer_id = requested.customer_id AND h.entitlement_id = e.id
@@ -131,7 +131,8 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  * that the meter of the balance counts. Skips a balance if
  * - another transaction has locked the balance or its stream;
  * - the balance, its stream, its entitlement or the access version of its customer (which changes of subscriptions
- *   increment) has changed since this process read it.
+ *   increment) has changed since this process read it;
+ * - its customer is deleted.
  *
  * Returns the numbers of the written balances, counted from 1. Fails if the key of an answer or event is already
  * stored.
@@ -175,7 +176,8 @@ const consumeUnchangedSql = (counting: Counting): string => {
         : ''
     }
     CROSS JOIN LATERAL (
-      SELECT FROM customer WHERE customer.id = requested.customer_id FOR KEY SHARE SKIP LOCKED
+      SELECT FROM customer WHERE customer.id = requested.customer_id AND deleted_at IS NULL
+      FOR KEY SHARE SKIP LOCKED
     ) AS c
     CROSS JOIN LATERAL (
       SELECT window_start_at, window_end_at FROM customer_entitlement AS h

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { FeaturesService } from '../features';
-import { UsageBillingService } from '../metering';
+import { UsageBillingService, type UsageToBlock } from '../metering';
 import type { Subscription } from '../subscriptions';
 import {
   type BalanceKey,
@@ -19,11 +19,7 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
-/**
- * Usage streams of the changed customers to lock: those that the balances count, or all, because the transaction may
- * bill others. A stream is the usage events of one name of one customer.
- */
-type LockedUsage = 'counted' | 'all';
+const NO_USAGE: UsageToBlock = { events: [], customerIds: [] };
 
 interface EagerBalance extends BalanceKey {
   readonly entitlement: Entitlement;
@@ -72,6 +68,11 @@ export class SubscriptionBalancesService {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
   }
 
+  /** Returns the usage that {@link updateAfterChanges} counts for these subscriptions. */
+  async usageOf(subscriptions: readonly Subscription[]): Promise<UsageToBlock['events']> {
+    return this.usageCountedBy(await this.eagerBalances(subscriptions));
+  }
+
   /** Invalidates the cached balances of a deleted customer, so that access checks no longer find the customer. */
   async invalidate({ id, testClockId }: EntitledCustomer): Promise<void> {
     await this.balances.invalidateCustomers([{ id, testClockId }]);
@@ -86,18 +87,22 @@ export class SubscriptionBalancesService {
    *   Creates the balance if it is missing, because its window starts with the billing period.
    *
    * Locks usage before the first balance, in the same order as ingestion and background work.
+   * @param billed usage that the transaction bills afterwards, which is locked together with the counted usage
    */
   async updateAfterChanges(
     changes: readonly SubscriptionChange[],
     now: Date,
-    locked: LockedUsage = 'counted',
+    billed = NO_USAGE,
   ): Promise<void> {
     if (changes.length === 0) return;
     const customers = customersOf(changes.map(({ after }) => after));
     await this.balances.invalidateCustomers([...customers.values()]);
     await this.updateGracePeriods(changes, now);
-    const balances = await this.eagerBalances(changes);
-    await this.lockUsage(balances, locked === 'all' ? [...customers.keys()] : []);
+    const balances = await this.eagerBalances(changes.map(({ after }) => after));
+    if (balances.length > 0) {
+      const events = [...billed.events, ...(await this.usageCountedBy(balances))];
+      await this.usageBilling.blockNewEvents({ events, customerIds: billed.customerIds });
+    }
     for (const { customerId, entitlement } of balances) {
       const customer = customers.get(customerId);
       if (customer !== undefined)
@@ -130,38 +135,32 @@ export class SubscriptionBalancesService {
     if (caughtUp.length > 0) await this.balances.endGrace(caughtUp.map(({ after }) => after.id));
   }
 
-  /** Locks all usage of these customers, and the usage that the balances count. Does nothing without balances. */
-  private async lockUsage(
-    balances: readonly EagerBalance[],
-    customerIds: readonly string[],
-  ): Promise<void> {
-    if (balances.length === 0) return;
-    if (customerIds.length > 0) await this.usageBilling.blockAllNewEvents(customerIds);
-    const counted: { readonly customerId: string; readonly eventName: string }[] = [];
+  private async usageCountedBy(balances: readonly EagerBalance[]): Promise<UsageToBlock['events']> {
+    const counted: UsageToBlock['events'][number][] = [];
     for (const { customerId, entitlement } of balances) {
       const { meterId } = entitlement;
       if (meterId !== null)
         counted.push({ customerId, eventName: await this.usage.eventNameOf(meterId) });
     }
-    if (counted.length > 0) await this.usageBilling.blockNewEvents(counted);
+    return counted;
   }
 
   /** Returns the balances to recalculate, without duplicates, in lock order: by customer id, then by entitlement id. */
   private async eagerBalances(
-    changes: readonly SubscriptionChange[],
+    subscriptions: readonly Subscription[],
   ): Promise<readonly EagerBalance[]> {
-    const known = await this.balances.listEager(changes.map(({ after }) => after.customerId));
+    const known = await this.balances.listEager(subscriptions.map(({ customerId }) => customerId));
     const offered = await this.sources.entitlementsIn(
-      changes.map(({ after }) => after.planVersionId),
-      changes.flatMap(({ after }) => after.addons.map(({ addonId }) => addonId)),
+      subscriptions.map(({ planVersionId }) => planVersionId),
+      subscriptions.flatMap(({ addons }) => addons.map(({ addonId }) => addonId)),
     );
     const metered = await this.features.getMetered([...offered.values()].flat());
     const meteredIds = new Set(metered.map(({ id }) => id));
-    const given = changes.flatMap(({ after }) =>
-      [after.planVersionId, ...after.addons.map(({ addonId }) => addonId)]
+    const given = subscriptions.flatMap(({ customerId, planVersionId, addons }) =>
+      [planVersionId, ...addons.map(({ addonId }) => addonId)]
         .flatMap((owner) => offered.get(owner) ?? [])
         .filter((id) => meteredIds.has(id))
-        .map((entitlementId) => ({ customerId: after.customerId, entitlementId })),
+        .map((entitlementId) => ({ customerId, entitlementId })),
     );
     const pairs = new Map(
       [...known, ...given].map((pair) => [`${pair.customerId} ${pair.entitlementId}`, pair]),

@@ -4,6 +4,7 @@ import { invariant } from '../../core/invariant';
 import type { RedeemedTerms } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
 import { LedgerService } from '../ledger';
+import type { UsageToBlock } from '../metering';
 import type { TaxRate } from '../tax-rates';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -50,9 +51,9 @@ export class BillingContextService {
    * it before making several invoices in one transaction: a transaction that has taken an invoice number must not wait
    * for these locks, because their holder may be waiting for an invoice number.
    */
-  async lockUsageAndCredit(customerIds: readonly string[]): Promise<void> {
-    await this.usage.blockNewUsage(customerIds);
-    await this.grants.open(customerIds, true);
+  async lockUsageAndCredit(usage: UsageToBlock): Promise<void> {
+    await this.usage.blockNewUsage(usage);
+    await this.grants.open(usage.customerIds, true);
   }
 
   /**

@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids';
 import { type EventRecord, Outbox, shownEventRecord } from '../../platform/outbox';
 import type { RedeemedTerms } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
+import type { UsageToBlock } from '../metering';
 import { BillingContextService } from './billing-context.service';
 import { decideInSequence } from './domain/decide-in-sequence';
 import { type BillingContext, decideInvoice } from './domain/decide-invoice';
@@ -79,6 +80,11 @@ export class IssueInvoiceService {
    */
   async issueAll(requests: readonly BillingRequest[], now: Date): Promise<void> {
     await this.storeAll(await this.prepareAll(requests, [], now), now);
+  }
+
+  /** Returns the usage that {@link prepareAll} blocks until the transaction ends. */
+  usageToBlock(requests: readonly BillingRequest[]): Promise<UsageToBlock> {
+    return this.usage.usageToBlock(requests);
   }
 
   /**

@@ -3,7 +3,7 @@ import { multiply, type Rational, rational, ZERO } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
-import { type BilledPeriod, UsageBillingService, UsageStore } from '../metering';
+import { type BilledPeriod, UsageBillingService, UsageStore, type UsageToBlock } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
@@ -42,35 +42,21 @@ export class UsageReadingsService {
 
   /**
    * Returns the usage of requests, and the late usage that they may bill.
-   * @param holds true: blocks new events with the customers and event names of this usage, until the transaction ends.
-   *   If a request has `lateUsage` `closed`, blocks all new events of the customers of all requests
+   * @param holds true: blocks the usage of {@link usageToBlock} until the transaction ends
    */
   async loadAll(
     requests: readonly UsageOf[],
     holds: boolean,
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
-    // Blocks new events until the commit, which marks the usage of the subscription as closed. So no event is stored
-    // between the count of the last invoice and this mark.
-    if (holds && requests.some(({ lateUsage }) => lateUsage === 'closed')) {
-      await this.blockNewUsage(requests.map(({ customerId }) => customerId));
-    }
     const asked = usageToReadByRequest(requests);
     const all = [...asked.values()].flat();
+    const meters = await this.metersOf(all);
+    if (holds) await this.billing.blockNewEvents(blockedBy(requests, all, meters));
     if (all.length === 0) return new Map();
-    const meters = await this.meters.getAll([
-      ...new Set(all.map(({ request }) => request.meterId)),
-    ]);
     const withMeters = [...asked].map(([request, usage]) => ({
       request,
       usage: usage.map((one) => ({ ...one, meter: required(meters.get(one.request.meterId)) })),
     }));
-    if (holds) {
-      await this.billing.blockNewEvents(
-        withMeters
-          .flatMap(({ usage }) => usage)
-          .map(({ customerId, meter: { eventName } }) => ({ customerId, eventName })),
-      );
-    }
     const counted = new Map<UsageOf, CountedUsage[]>();
     for (const { request, usage } of withMeters) {
       const found: CountedUsage[] = [];
@@ -84,6 +70,16 @@ export class UsageReadingsService {
     return counted;
   }
 
+  /**
+   * Returns the usage that invoices for these requests bill, and all usage of the customers of requests with `lateUsage`
+   * `closed`. Their commit marks the usage of the subscription as closed. No event may be stored between the count of
+   * the last invoice and this mark.
+   */
+  async usageToBlock(requests: readonly UsageOf[]): Promise<UsageToBlock> {
+    const all = [...usageToReadByRequest(requests).values()].flat();
+    return blockedBy(requests, all, await this.metersOf(all));
+  }
+
   /** Returns the late usage of these subscriptions: the items and periods whose usage changed after it was billed. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
@@ -94,9 +90,9 @@ export class UsageReadingsService {
     }));
   }
 
-  /** Blocks new usage events of customers until the caller's transaction ends. */
-  async blockNewUsage(customerIds: readonly string[]): Promise<void> {
-    await this.billing.blockAllNewEvents(customerIds);
+  /** Blocks new usage events until the caller's transaction ends. */
+  async blockNewUsage(usage: UsageToBlock): Promise<void> {
+    await this.billing.blockNewEvents(usage);
   }
 
   /**
@@ -171,6 +167,10 @@ export class UsageReadingsService {
     );
   }
 
+  private metersOf(usage: readonly UsageToRead[]): Promise<ReadonlyMap<string, Meter>> {
+    return this.meters.getAll([...new Set(usage.map(({ request }) => request.meterId))]);
+  }
+
   async read(customerId: string, meter: Meter, request: UsageLineRequest): Promise<ItemUsage> {
     const { period, fullPeriod, heldSince, isByGroup } = request;
     const asked = { customerId, meter, period, heldSince };
@@ -231,6 +231,22 @@ function usageToReadByRequest(
       ];
     }),
   );
+}
+
+function blockedBy(
+  requests: readonly UsageOf[],
+  usage: readonly UsageToRead[],
+  meters: ReadonlyMap<string, Meter>,
+): UsageToBlock {
+  return {
+    events: usage.map(({ customerId, request: { meterId } }) => ({
+      customerId,
+      eventName: required(meters.get(meterId)).eventName,
+    })),
+    customerIds: requests
+      .filter(({ lateUsage }) => lateUsage === 'closed')
+      .map(({ customerId }) => customerId),
+  };
 }
 
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };

@@ -28,7 +28,7 @@ export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
 export type { ChangedWindow } from './usage-hooks';
 export type { BilledPeriod } from './usage-billed.repository';
-export { UsageBillingService } from './usage-billing.service';
+export { UsageBillingService, type UsageToBlock } from './usage-billing.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
 export { LOCK_STREAMS, UsageStreams } from './store/usage-streams';
 export {

@@ -9,7 +9,7 @@ import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository
 import type { Group } from '../../core/usage';
 import type { Meter } from '../meters';
 import { FinalUsageService } from './final-usage.service';
-import { UsageStreams } from './store/usage-streams';
+import { type StreamName, streamKey, UsageStreams } from './store/usage-streams';
 import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage-billed.repository';
 
 /** Fraction digits to which a stored quantity without a finite decimal form is rounded. Invoice lines are exact. */
@@ -40,6 +40,14 @@ export interface UsageBill {
   }[];
 }
 
+/** Usage that no event may change until a transaction ends. */
+export interface UsageToBlock {
+  /** Event names with their customers. */
+  readonly events: readonly StreamName[];
+  /** Customers of whom all events are blocked, except the first event with a new name. */
+  readonly customerIds: readonly string[];
+}
+
 /** Records billed usage. Events that arrive later for a billed period are late usage. */
 @Injectable()
 export class UsageBillingService {
@@ -53,22 +61,19 @@ export class UsageBillingService {
   ) {}
 
   /**
-   * Blocks storing and voiding of events of these customers and event names until the transaction ends, so that exactly
-   * the usage that the caller reads is billed. Locks their streams, and creates missing ones.
+   * Blocks storing and voiding of events until the transaction ends, so that exactly the usage that the caller reads is
+   * billed. Locks their streams, and creates those of `events` that are missing. A transaction that calls it before all
+   * other locks of usage cannot deadlock with ingestion.
    */
-  async blockNewEvents(
-    usage: readonly { readonly customerId: string; readonly eventName: string }[],
-  ): Promise<void> {
-    const names = new Map(usage.map((one) => [`${one.customerId} ${one.eventName}`, one]));
-    await this.streams.lock([...names.values()], () => true, 'wait');
+  async blockNewEvents({ events, customerIds }: UsageToBlock): Promise<void> {
+    const names = new Map(events.map((name) => [streamKey(name), name]));
+    if (customerIds.length > 0 || names.size > 0)
+      await this.streams.lockAll(customerIds, [...names.values()]);
   }
 
-  /**
-   * Blocks storing and voiding of events in all existing streams of customers until the transaction ends. Does not
-   * block the first event of a customer with a new event name.
-   */
+  /** Does the same for all events of these customers. */
   async blockAllNewEvents(customerIds: readonly string[]): Promise<void> {
-    await this.streams.lockAll(customerIds);
+    await this.blockNewEvents({ events: [], customerIds });
   }
 
   /** Returns billed periods with late usage (stored or voided after the bill), by subscription, oldest first. */

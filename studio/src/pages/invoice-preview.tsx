@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
 import {
   api,
   type ChangeRequest,
@@ -57,7 +58,8 @@ export interface SubscriptionCommandDialogProps<Answer> extends Omit<
 
 /**
  * As {@link PreviewedDialog}, for a command to a subscription. Shows the subscription for which the preview was
- * calculated, and says so if it has changed. The service refuses the command if it changes after that.
+ * calculated, and says so if it has changed. The service refuses the command if it changes after that. The page reads
+ * its data again when the dialog closes, also without the command.
  */
 export function SubscriptionCommandDialog<Answer>({
   subscription,
@@ -72,6 +74,11 @@ export function SubscriptionCommandDialog<Answer>({
   const { data, ...reading } = useSettledFresh(request, () => readPreviewOf(opened.id, request));
   if (data !== undefined && data.subscription !== present) setPresent(data.subscription);
   const hasChanged = JSON.stringify(present) !== JSON.stringify(opened);
+  const cache = useQueryClient();
+  useEffect(() => {
+    if (!hasChanged) return undefined;
+    return () => void cache.invalidateQueries();
+  }, [cache, hasChanged]);
   return (
     <ConfirmDialog {...rest} request={request} preview={{ ...reading, data: data?.preview }}>
       {children(present)}

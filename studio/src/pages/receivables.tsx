@@ -105,8 +105,8 @@ function Limit({ rows }: { readonly rows: readonly ReceivablesRow[] }): ReactNod
   if (limited.length === 0) return null;
   return (
     <p className={css['more']}>
-      Of the customers who owe {limited.map(([currency]) => currency).join(', ')}, only the{' '}
-      {MAX_CUSTOMERS} who owe most are shown.{' '}
+      At most {MAX_CUSTOMERS} customers who owe {limited.map(([currency]) => currency).join(', ')}{' '}
+      are shown, those who owe most.{' '}
       <Link to="/customers" search={{ owing: 'true' } as never}>
         All customers who owe now
       </Link>

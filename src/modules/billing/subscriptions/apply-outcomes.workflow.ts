@@ -33,7 +33,7 @@ interface Applied extends Decision {
  *    correct, so that no money is both refunded and credited.
  * 2. Finalizes drafts with charges in advance, if a decision credits these charges or shortens their period.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
- * 4. Updates the entitlement balances of the customers.
+ * 4. Locks the usage that the next two steps count and bill. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
  * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Activates subscriptions
  *    whose first invoice leaves nothing to pay. Ends the coupons of ended subscriptions. Records the MRR with the
@@ -77,16 +77,17 @@ export class ApplyOutcomesWorkflow {
     });
     const outcomes = decided.map(({ outcome }) => outcome);
     await this.subscriptions.applyAll(outcomes);
-    await this.derivedState.updateBalancesBeforeInvoices(
-      decided.map(({ before, after }) => ({ before, after })),
-      now,
-    );
     const billed = outcomes.filter(({ billing }) => billing !== null);
     const requests = billed.map((outcome) => ({
       ...billingRequestOf(outcome),
       ...givenBack,
       periods: periodsAfter(givenBack.periods, outcome),
     }));
+    await this.derivedState.updateBalances(
+      decided.map(({ before, after }) => ({ before, after })),
+      now,
+      await this.issueInvoice.usageToBlock(requests),
+    );
     const prepared = await this.issueInvoice.prepareAll(
       requests,
       outcomes.flatMap(earnedPeriodOf),
@@ -133,7 +134,7 @@ export class ApplyOutcomesWorkflow {
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
     for (const after of begun.values()) await this.subscriptions.updateStatus(after);
-    await this.derivedState.updateBalancesBeforeInvoices(
+    await this.derivedState.updateBalances(
       unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
       now,
     );

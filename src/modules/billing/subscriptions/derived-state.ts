@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService, type SubscriptionChange } from '../../entitlements';
+import type { UsageToBlock } from '../../metering';
 import { RecurringRevenueService } from '../../recurring-revenue';
 import type { Subscription } from '../../subscriptions';
 
@@ -24,9 +25,16 @@ export class DerivedState {
     );
   }
 
-  /** Updates the balances in a transaction that then makes invoices, which may bill other usage than they count. */
-  updateBalancesBeforeInvoices(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
-    return this.balances.updateAfterChanges(changes, now, 'all');
+  /**
+   * Updates the balances.
+   * @param billed usage that the transaction bills afterwards, which is locked together with the usage that they count
+   */
+  updateBalances(
+    changes: readonly SubscriptionChange[],
+    now: Date,
+    billed?: UsageToBlock,
+  ): Promise<void> {
+    return this.balances.updateAfterChanges(changes, now, billed);
   }
 
   /**

@@ -29,14 +29,8 @@ export class SubscriptionStatusWorkflow {
   ) {}
 
   /** A no-op if the status does not change. */
-  async applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
-    const changed = afterPaymentEvent(before, event);
-    if (changed === before) return;
-    const after = nextVersion(before, now, changed);
-    await this.subscriptions.updateStatus(after);
-    const occurredAt = changedAt(now, before);
-    await this.derivedState.update([{ before, after }], occurredAt);
-    await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
+  applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
+    return this.applyToAll([before], event, now);
   }
 
   /** Applies the event `settled` if the subscription has no open invoice. Written-off invoices are not open. */
@@ -67,6 +61,25 @@ export class SubscriptionStatusWorkflow {
 
   /** Makes unpaid subscriptions past due again, because a new payment method can be charged. */
   async retry(unpaid: readonly Subscription[], now: Date): Promise<void> {
-    for (const before of unpaid) await this.applyPaymentEvent(before, 'retried', now);
+    await this.applyToAll(unpaid, 'retried', now);
+  }
+
+  private async applyToAll(
+    subscriptions: readonly Subscription[],
+    event: PaymentEvent,
+    now: Date,
+  ): Promise<void> {
+    const changes = subscriptions.flatMap((before) => {
+      const changed = afterPaymentEvent(before, event);
+      return changed === before ? [] : [{ before, after: nextVersion(before, now, changed) }];
+    });
+    if (changes.length === 0) return;
+    for (const { after } of changes) await this.subscriptions.updateStatus(after);
+    const changed = changes.map(({ before }) => before);
+    await this.derivedState.update(changes, changedAt(now, ...changed));
+    for (const { before, after } of changes) {
+      const occurredAt = changedAt(now, before);
+      await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
+    }
   }
 }

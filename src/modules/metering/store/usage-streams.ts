@@ -49,6 +49,9 @@ const LOCK = `
 export const LOCK_STREAMS =
   'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
 
+const LOCK_ALL = `
+  SELECT FROM usage_stream WHERE customer_id = ANY ($1) OR id = ANY ($2::bigint[]) ORDER BY id FOR UPDATE`;
+
 const INVALIDATE_ALL = `
   UPDATE usage_stream SET version = version + 1
   WHERE id IN (SELECT id FROM usage_stream WHERE customer_id = $1 ORDER BY id FOR UPDATE)`;
@@ -78,12 +81,7 @@ export class UsageStreams {
     onBusy: OnBusy,
   ): Promise<readonly (LockedStream | 'busy' | null)[]> {
     this.database.requireTransaction();
-    const found = await this.find(names);
-    const missing = names.filter((name) => !found.has(streamKey(name)) && isToCreate(name));
-    if (missing.length > 0) {
-      await this.database.query(CREATE, columnsOf(missing));
-      for (const [key, id] of await this.find(missing)) found.set(key, id);
-    }
+    const found = await this.findOrCreate(names, isToCreate);
     const sql = onBusy === 'wait' ? LOCK : `${LOCK} SKIP LOCKED`;
     const locked = await this.database.queryPrepared<LockedStreamRow>(
       `usage-streams-${onBusy}`,
@@ -98,12 +96,15 @@ export class UsageStreams {
   }
 
   /**
-   * Locks all existing streams of customers until the transaction ends. A stream that is created meanwhile is not
-   * locked. Its id is higher, so it comes later in the lock order.
+   * Locks the streams of these names, and all existing streams of these customers, until the transaction ends. First
+   * creates those of the names that are missing: a transaction that waits for a new stream of another transaction must
+   * not hold existing streams. Of the customers, a stream that is created meanwhile is not locked. Its id is higher, so it comes
+   * later in the lock order.
    */
-  async lockAll(customerIds: readonly string[]): Promise<void> {
+  async lockAll(customerIds: readonly string[], names: readonly StreamName[]): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(LOCK_STREAMS, [customerIds]);
+    const found = await this.findOrCreate(names, () => true);
+    await this.database.query(LOCK_ALL, [customerIds, [...found.values()]]);
   }
 
   /**
@@ -138,7 +139,22 @@ export class UsageStreams {
     return (await this.find([name])).get(streamKey(name)) ?? null;
   }
 
+  /** Returns the ids of the existing and created streams, by {@link streamKey}. */
+  private async findOrCreate(
+    names: readonly StreamName[],
+    isToCreate: (name: StreamName) => boolean,
+  ): Promise<ReadonlyMap<string, string>> {
+    const found = await this.find(names);
+    const missing = names.filter((name) => !found.has(streamKey(name)) && isToCreate(name));
+    if (missing.length > 0) {
+      await this.database.query(CREATE, columnsOf(missing));
+      for (const [key, id] of await this.find(missing)) found.set(key, id);
+    }
+    return found;
+  }
+
   private async find(names: readonly StreamName[]): Promise<Map<string, string>> {
+    if (names.length === 0) return new Map();
     const rows = await this.database.queryPrepared<LockedStreamRow>(
       'usage-streams-find',
       FIND,
