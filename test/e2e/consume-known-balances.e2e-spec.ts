@@ -1,8 +1,7 @@
 import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
 import { type Bucket, bucketsOf, createCustomer } from '../support/metering';
-import { untilSessionsWait } from '../support/lock-waits';
+import { whileFrozen } from '../support/frozen-work';
 import { loseNumber } from '../support/process-sessions';
-import { openTransaction } from '../support/open-transaction';
 import { post } from '../support/requests';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -125,14 +124,12 @@ describe('consumptions of balances that the process has written last', () => {
     async (which, before, own) => {
       const one = await consumer(`failover_${which}`, SUM);
       for (const name of before) await consume(one, name, '1');
-      const commit = await openTransaction(engine.database, () =>
-        engine.database.query('LOCK TABLE entitlement_consumption IN EXCLUSIVE MODE'),
+      await whileFrozen(
+        engine,
+        'INSERT ON entitlement_consumption',
+        () => consume(one, 'x', '1'),
+        () => loseNumber(engine),
       );
-      const written = consume(one, 'x', '1');
-      await untilSessionsWait(engine.database);
-      await loseNumber(engine);
-      await commit();
-      await written;
       for (const name of ['c', 'd']) await consume(one, name, '1');
       expect(await inOneStatement(one)).toEqual(own);
     },

@@ -157,7 +157,7 @@ describe('an entitlement that counts archived usage', () => {
     await change(id, endless, { when: 'now' }, '?preview=true').expect(200);
     await change(id, endless).expect(200);
     expect(await used()).toBe('15');
-    // A void counts the window again.
+    // A void subtracts its event from the window.
     const key = await report([REMOVED_AT, 3]);
     expect(await used()).toBe('18');
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);

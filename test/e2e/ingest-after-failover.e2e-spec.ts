@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { IngestBatcher } from '../../src/modules/metering/ingest/ingest-batcher';
 import { StreamCache } from '../../src/modules/metering/ingest/stream-cache';
-import { untilSessionsWait } from '../support/lock-waits';
+import { whileFrozen } from '../support/frozen-work';
+import { disableLockTimeout, untilStatementWaits } from '../support/lock-waits';
 import { createCustomer, insertMeter, reportedOf, type SentEvent } from '../support/metering';
 import { loseNumber } from '../support/process-sessions';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -20,6 +21,7 @@ describe('events after a standby without the last commits took over', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
+    await disableLockTimeout(engine);
     await insertMeter(engine, { eventName: NAME });
   });
 
@@ -87,7 +89,7 @@ describe('events after a standby without the last commits took over', () => {
     expect(isCached(customer)).toBe(false);
     await holder.query('LOCK TABLE customer IN ACCESS EXCLUSIVE MODE');
     const sent = send(event());
-    await untilSessionsWait(engine.database);
+    await untilStatementWaits(engine, 'FROM customer');
     await failOver();
     expect(await sent).toEqual(accepted);
     expect(await send(event())).toEqual(accepted);
@@ -98,21 +100,23 @@ describe('events after a standby without the last commits took over', () => {
     const third = await createCustomer(engine);
     for (const customerId of [customer, third, third]) await send(event(customerId));
     expect([isCached(customer), isCached(third)]).toEqual([true, true]);
-    await holder.query('LOCK TABLE usage_event IN EXCLUSIVE MODE');
-    const first = send(event(third));
-    await untilSessionsWait(engine.database);
-    const queued = engine.app.get(IngestBatcher).write([
-      {
-        index: 0,
-        idempotencyKey: event().idempotency_key,
-        customerId: customer,
-        eventName: NAME,
-        timestamp: new Date(AT),
-        properties: {},
-      },
-    ]);
-    await failOver();
-    expect(await first).toEqual(accepted);
+    let queued: Promise<unknown> = Promise.resolve();
+    const first = async () => {
+      expect(await send(event(third))).toEqual(accepted);
+    };
+    await whileFrozen(engine, 'INSERT ON usage_event', first, async () => {
+      queued = engine.app.get(IngestBatcher).write([
+        {
+          index: 0,
+          idempotencyKey: event().idempotency_key,
+          customerId: customer,
+          eventName: NAME,
+          timestamp: new Date(AT),
+          properties: {},
+        },
+      ]);
+      await failOver();
+    });
     expect(await queued).toEqual({ accepted: 1, notStored: [] });
     await expectEventsOfBoth(2, 2);
   });

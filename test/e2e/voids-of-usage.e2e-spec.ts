@@ -1,3 +1,6 @@
+import { UsageTotalsWriter } from '../../src/modules/metering/store/usage-totals-writer';
+import { MetersService } from '../../src/modules/meters';
+import { Database } from '../../src/platform/database';
 import { bucketsOf, createCustomer, insertMeter, reportUsage } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -67,4 +70,78 @@ describe('the void of an event', () => {
     const values = 'SELECT FROM usage_distinct_value WHERE meter_id = ANY ($1)';
     expect(await engine.database.query(values, [meters])).toEqual([]);
   });
+
+  /** From the earliest to the latest. The first and the last are in hours of the window, but outside of it. */
+  const AROUND_WINDOW = [
+    ['09:10', 20],
+    ['09:40', 5],
+    ['09:50', 8],
+    ['10:20', 3],
+    ['10:40', 10],
+    ['11:15', 8],
+    ['11:30', 8],
+    ['11:45', 2],
+    ['12:05', 3],
+    ['13:10', 7],
+    ['13:20', 5],
+    ['13:50', 20],
+  ] as const;
+  const LATEST_FIRST = [...AROUND_WINDOW.entries()].toReversed();
+  const GREATEST_FIRST = LATEST_FIRST.toSorted(([, [, one]], [, [, other]]) => other - one);
+
+  it.each([
+    ['max', LATEST_FIRST],
+    ['max', GREATEST_FIRST],
+    ['latest', LATEST_FIRST],
+    ['unique', LATEST_FIRST],
+    ['unique', GREATEST_FIRST],
+    ['weighted_sum', LATEST_FIRST],
+  ])(
+    'of a %s meter leaves totals of hours and of a window that equal a full count',
+    async (aggregation, order) => {
+      const eventName = `windowed_${(made += 1)}`;
+      const id = await insertMeter(engine, { eventName, aggregation, valueProperty: 'n' });
+      const customer = await createCustomer(engine);
+      const window = {
+        startAt: new Date('2026-03-01T09:30:00Z'),
+        endAt: new Date('2026-03-01T13:30:00Z'),
+      };
+      const keys: string[] = [];
+      for (const [time, n] of AROUND_WINDOW) {
+        keys.push(
+          await reportUsage(engine, customer, eventName, [[`2026-03-01T${time}:00Z`, n, null]]),
+        );
+        if (keys.length > 1) continue;
+        await engine.database.query(
+          `INSERT INTO usage_window (stream_id, meter_id, start_at, end_at)
+         SELECT id, $1, $2, $3 FROM usage_stream WHERE event_name = $4`,
+          [id, window.startAt, window.endAt, eventName],
+        );
+      }
+      const meter = await engine.app.get(MetersService).get(id);
+      const [stream = ''] = await engine.database.queryValues<string>(
+        'SELECT id FROM usage_stream WHERE event_name = $1',
+        [eventName],
+      );
+      const totals = engine.app.get(UsageTotalsWriter);
+      const stored = async () => [
+        await bucketsOf(engine, id),
+        await engine.database.query(
+          'SELECT start_at, end_at, value_digest FROM usage_distinct_value WHERE meter_id = $1 ORDER BY 1, 2, 3',
+          [id],
+        ),
+      ];
+      for (const [index, [time]] of order) {
+        const idempotency_key = keys[index];
+        await engine.http.post('/v1/usage-events/void').send({ idempotency_key }).expect(200);
+        const afterVoid = await stored();
+        await engine.app.get(Database).transaction(async () => {
+          await totals.recount(id, { streams: [stream], from: null, to: null });
+          await totals.countPeriod(stream, meter, window);
+        });
+        expect([time, afterVoid]).toEqual([time, await stored()]);
+      }
+      expect(await bucketsOf(engine, id)).toEqual([]);
+    },
+  );
 });

@@ -137,8 +137,8 @@ describe('usage of a billing period that a change divides', () => {
     expect(await closedBefore()).toBeNull();
   });
 
-  it('is billed after an earlier release has archived its first month, as long as no event of its first hour is deleted', async () => {
-    // Earlier releases archived a month without regard to the second part.
+  /** Archives the first month as earlier releases did: without regard to the second part. */
+  async function archiveTooEarly(): Promise<void> {
     const [bill] = await engine.database.query<{ id: string }>(
       'UPDATE usage_billed SET counted_from_at = $1 WHERE period_start_at = $1 RETURNING id',
       [CHANGED_AT],
@@ -149,6 +149,19 @@ describe('usage of a billing period that a change divides', () => {
       START,
       bill?.id,
     ]);
+  }
+
+  it('is billed after an earlier release has archived its first month, as long as no event of its first hour is deleted', async () => {
+    await archiveTooEarly();
     await expectLateUsageToBeBilled();
+  });
+
+  it('cannot be billed again once its first month is closed, so the invoice of the second part is not voided', async () => {
+    await archiveTooEarly();
+    await expectLateUsageToBeBilled();
+    const { body } = await engine.http.get('/v1/invoices').query({ customer_id: customerId });
+    const late = (body as { data: readonly Invoice[] }).data.find(({ total }) => total === 681);
+    const answer = await engine.http.post(`/v1/invoices/${late?.id}/void`);
+    expect(answer.body).toMatchObject({ status: 409, code: 'usage_archived' });
   });
 });

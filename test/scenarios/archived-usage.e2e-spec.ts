@@ -5,6 +5,8 @@ import { Client } from 'pg';
 import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
+import { UsageStore } from '../../src/modules/metering';
+import { MetersService } from '../../src/modules/meters';
 import { untilSessionsWait } from '../support/lock-waits';
 import type { Invoice } from '../support/story';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -503,6 +505,45 @@ describe('bills of archived usage', () => {
     });
     expect(await get(`/v1/meters/${meterId}`)).toMatchObject({ counted_from: null });
     expect(await get(`/v1/meters/${later}/usage`, whole)).toMatchObject({ total: '8' });
+  });
+
+  it('are not read up to an earlier position, because a void since then hides deleted events', async () => {
+    customerId = await create('/v1/customers', { name: 'Ben' });
+    await report('b1', '2026-02-10T00:00:00Z').expect(200);
+    const voided = { idempotency_key: 'b1' };
+    await engine.http.post('/v1/usage-events/void').send(voided).expect(200);
+    engine.clock.set('2026-06-01T00:00:00Z');
+    await archive();
+    const reading = engine.app.get(UsageStore).aggregate({
+      customerId,
+      meter: await engine.app.get(MetersService).get(meterId),
+      period: {
+        startAt: new Date('2026-02-01T00:00:00Z'),
+        endAt: new Date('2026-03-01T00:00:00Z'),
+      },
+      upToPosition: 1n,
+    });
+    await expect(reading).rejects.toThrow('usage_archived');
+  });
+
+  it('are archived while the subscription runs, if the values of its meter carry over from any age', async () => {
+    const seats = {
+      key: 'seats',
+      event_name: 'seat',
+      aggregation: 'weighted_sum',
+      value_property: 'n',
+    };
+    const meter_id = await create('/v1/meters', { ...seats, is_recurring: true });
+    const plan_id = await plan({ timing: 'in_arrears', meter_id });
+    await create('/v1/subscriptions', subscribed({ plan_id }));
+    const event = { idempotency_key: 'seat', customer_id: customerId, event_name: 'seat' };
+    const seat = { ...event, timestamp: START, properties: { n: 3 } };
+    await engine.http.post('/v1/usage-events').send(seat).expect(200);
+    await goTo('2026-06-30T12:00:00Z');
+    await archive();
+    expect(await archivedMonths()).toEqual(['2026-02', '2026-02']);
+    await goTo('2026-07-12T00:00:00Z');
+    expect((await invoices()).at(-1)).toMatchObject({ total: 300 });
   });
 
   it('are not billed by a new meter that carries values over, even if their month is being written', async () => {

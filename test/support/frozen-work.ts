@@ -1,9 +1,15 @@
 import { Client } from 'pg';
 import { untilSessionsWait } from './lock-waits';
 import type { TestApp } from './test-app';
+import { until } from './until';
 
 /** Number of the advisory lock for which frozen work waits. */
 const ICE = 4_712;
+
+const FROZEN = `
+  SELECT FROM pg_locks
+  WHERE locktype = 'advisory' AND objid = ${ICE} AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 type Work = () => Promise<unknown>;
 
@@ -31,7 +37,10 @@ export async function whileFrozen(
       SELECT pg_advisory_lock(${ICE})`);
     const begun = work();
     try {
-      await untilSessionsWait(database);
+      await until(
+        'the statement stands still',
+        async () => (await database.query(FROZEN)).length > 0,
+      );
       await act();
     } finally {
       await ice.query('SELECT pg_advisory_unlock_all()');

@@ -1,3 +1,6 @@
+import { DataSource } from 'typeorm';
+import { poolOf } from '../../src/platform/database/pool-use';
+import type { TestApp } from './test-app';
 import { until } from './until';
 
 /** Object that sends statements to a database: the `Database` service or a client of `pg`. */
@@ -22,4 +25,24 @@ export async function untilSessionsWait(database: Queryable, sessions = 1): Prom
     `${sessions} sessions wait for a lock`,
     async () => (await countLockWaits(database)) >= sessions,
   );
+}
+
+/** Waits until a session of the service waits for a lock in a statement that contains this text. */
+export async function untilStatementWaits({ database }: TestApp, text: string): Promise<void> {
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database() AND strpos(query, $1) > 0`;
+  await until(
+    `the statement ${text} waits for a lock`,
+    async () => (await database.query(waiting, [text])).length > 0,
+  );
+}
+
+/** Disables the lock timeout of the service's connections. Otherwise a slow test ends the waits that it observes. */
+export async function disableLockTimeout({ app }: TestApp): Promise<void> {
+  const pool = poolOf(app.get(DataSource));
+  const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+  for (const connection of all) {
+    await connection.query('SET lock_timeout = 0');
+    connection.release();
+  }
 }

@@ -18,7 +18,7 @@ const SET_VERIFIED =
 /**
  * Deletes archived events of these months from the database, except the events of hours in which
  * - a registered window (a period with running totals of its own) begins or ends: when an event of the window is
- *   voided, the window is counted again from the single events of these hours;
+ *   voided, a `max`, `latest` or `unique` meter may read the single events of these hours;
  * - a window may be registered later (decision 210).
  */
 const DELETE = `

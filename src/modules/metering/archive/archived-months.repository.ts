@@ -52,7 +52,7 @@ const withHoursOf = (condition: string): string => `
 /** A meter that is newer than the archive counts none of the archived events, so stored ones must not be counted either. */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
-  FROM ${withHoursOf(`${deletedEvents('$1', '$4', 'used.start_at')} <> 0`)} AND month.stream_id = $1
+  FROM ${withHoursOf(`($5 OR ${deletedEvents('$1', '$4', 'used.start_at')} <> 0)`)} AND month.stream_id = $1
   LIMIT 1`;
 
 const MISSING_OF_NAME = `
@@ -166,9 +166,15 @@ export class ArchivedMonthsRepository {
   /**
    * Returns the end of the last archived month if a range overlaps an hour whose archived events are deleted or not
    * counted by the meter, otherwise null.
+   * @param includesStored true for any hour with archived events, whether or not they are deleted
    */
-  findMissing(stream: string, meterId: string, ranges: readonly Period[]): Promise<Date | null> {
-    return this.queryEnd(MISSING, [stream, ...boundsOf(ranges), meterId]);
+  findMissing(
+    stream: string,
+    meterId: string,
+    ranges: readonly Period[],
+    includesStored: boolean,
+  ): Promise<Date | null> {
+    return this.queryEnd(MISSING, [stream, ...boundsOf(ranges), meterId, includesStored]);
   }
 
   /**

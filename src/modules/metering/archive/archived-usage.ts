@@ -74,10 +74,17 @@ export class ArchivedUsage {
    * events that are deleted, or that the meter does not count. Call this after the events were read, because the archive
    * deletes events at any time. Pass only ranges that are counted from single events; whole hours are read from stored
    * totals.
+   * @param isExact true if the ranges are counted up to a stream position: requires that none of their events is archived,
+   *   because the totals do not show whether one is deleted that was voided after the position
    * @throws {ProblemError} `usage_archived`
    */
-  async requireStored(stream: string, meterId: string, ranges: readonly Period[]): Promise<void> {
-    if (ranges.length > 0) refuse(await this.months.findMissing(stream, meterId, ranges));
+  async requireStored(
+    stream: string,
+    meterId: string,
+    ranges: readonly Period[],
+    isExact = false,
+  ): Promise<void> {
+    if (ranges.length > 0) refuse(await this.months.findMissing(stream, meterId, ranges, isExact));
   }
 
   /**

@@ -69,7 +69,9 @@ export class EventCounts {
     meters: ReadonlyMap<string, Meter>,
   ): Promise<void> {
     const rows = await this.database.query<SubtractedRow>(SUBTRACT, [idempotencyKey]);
-    await this.database.setTransactionTimeouts(LONG_COUNT);
+    if (rows.some(readsEvents)) await this.database.setTransactionTimeouts(LONG_COUNT);
+    /** By meter, a period in which another event has the same value. Larger periods have it too. */
+    const keeping = new Map<string, Period>();
     for (const {
       streamId,
       meterId,
@@ -84,9 +86,16 @@ export class EventCounts {
       if (isEmpty || isExtreme) await this.totals.forgetPeriod(streamId, meter, period, groupKey);
       if (isEmpty) continue;
       if (isExtreme) await this.totals.countPeriod(streamId, meter, period, groupKey);
-      if (valueDigest !== null) {
-        await this.totals.forgetValue(streamId, meter, period, { groupKey, valueDigest });
-      }
+      const kept = keeping.get(meterId);
+      const isKept =
+        kept !== undefined && period.startAt <= kept.startAt && kept.endAt <= period.endAt;
+      if (valueDigest === null || isKept) continue;
+      const value = { groupKey, valueDigest };
+      const isForgotten = await this.totals.forgetValue(streamId, meter, period, value);
+      if (!isForgotten) keeping.set(meterId, period);
     }
   }
 }
+
+const readsEvents = ({ isEmpty, isExtreme, valueDigest }: SubtractedRow): boolean =>
+  !isEmpty && (isExtreme || valueDigest !== null);

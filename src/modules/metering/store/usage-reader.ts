@@ -130,7 +130,7 @@ export class UsageReader {
         ...(exact ? [upToPosition.toString()] : []),
       ],
     );
-    await this.archivedUsage.requireStored(stream, meter.id, requested.flatMap(edgesOf));
+    await this.archivedUsage.requireStored(stream, meter.id, requested.flatMap(edgesOf), exact);
     for (const row of rows) {
       if (row.number !== null) totals[row.number]?.set(row.group_key, toUsageTotals(row));
     }

@@ -85,7 +85,8 @@ const forgetValueSql = (meter: Meter): string => `
     RETURNING value_digest
   )
   UPDATE usage_bucket SET distinct_values = distinct_values - 1 FROM forgotten
-  WHERE (${BUCKET}) = ($1, $2, $3, $6, $7)`;
+  WHERE (${BUCKET}) = ($1, $2, $3, $6, $7)
+  RETURNING true`;
 
 /** Computes running totals from stored events. Later events are added to these totals when they are stored. */
 @Injectable()
@@ -131,17 +132,17 @@ export class UsageTotalsWriter {
   /**
    * Deletes a value of a `unique` meter from the totals of a period if no event of the period has it any more. In a window,
    * it looks for the value in the totals of the whole hours first, so these must be up to date. The caller has locked
-   * the stream.
+   * the stream. Returns true if it deleted the value.
    */
   async forgetValue(
     stream: string,
     meter: Meter,
     period: Period,
     { groupKey, valueDigest }: { readonly groupKey: string; readonly valueDigest: string },
-  ): Promise<void> {
+  ): Promise<boolean> {
     this.database.requireTransaction();
     const parameters = [stream, meter.id, ...instantsOf(period), groupKey, valueDigest];
-    await this.database.query(forgetValueSql(meter), parameters);
+    return (await this.database.queryValue<boolean>(forgetValueSql(meter), parameters)) ?? false;
   }
 
   /**

@@ -19,10 +19,8 @@ const RETRIED_EVENTS = 50;
 interface ReadingSession {
   /** Number of this process. It changes when the process connects to the database again; null: it was not connected. */
   readonly number: number | null;
-  /** Time of the first call of `hasReadInSession` after this process connected to the database. */
+  /** Time of the first call of `currentSession` after this process connected to the database. */
   readonly since: Date;
-  /** True if the provider's events up to `since` are stored and processed. */
-  hasRead: boolean;
   /** True if a wait that lasts was logged. */
   isLogged: boolean;
 }
@@ -34,7 +32,7 @@ interface ReadingSession {
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /** Result of the last call of `hasReadInSession`; null before the first call. */
+  /** Result of the last call of `currentSession`; null before the first call. */
   private session: ReadingSession | null = null;
 
   constructor(
@@ -49,7 +47,8 @@ export class AutomaticChargesService {
   /**
    * Returns how long automatic charges must wait, in milliseconds:
    * - a day if the provider is not enabled
-   * - 10 s if the provider's events have not been read since this process connected to the database
+   * - 10 s if the provider's events have not been read since this process connected to the database, or if some from
+   *   before then are tried again
    * - a minute if the latest events are not read or not processed
    * - 0 otherwise
    *
@@ -68,8 +67,9 @@ export class AutomaticChargesService {
     const { stripe } = this.configuration;
     if (!isRealTime || provider !== 'stripe' || stripe === null) return 0;
     const maxAgeMs = stripe.eventsMaxAgeMinutes * MINUTE_MS;
-    if (!(await this.hasReadInSession(provider))) {
-      this.logLastingWait(provider, maxAgeMs);
+    const session = await this.currentSession(provider);
+    if (!(await this.events.hasReadSince(provider, session.since))) {
+      this.logLastingWait(provider, session, maxAgeMs);
       return FIRST_READ_MS;
     }
     if (!(await this.events.isBehind(provider, this.clock.now(), maxAgeMs))) return 0;
@@ -80,13 +80,13 @@ export class AutomaticChargesService {
     return MINUTE_MS;
   }
 
-  /** Logs once that charges have waited for the first reading of events for as long as `afterMs`. */
-  private logLastingWait(provider: ProviderName, afterMs: number): void {
-    const { session } = this;
-    if (session === null || session.isLogged) return;
+  /** Logs once that charges wait for events from before the session, if it began at least `afterMs` ago. */
+  private logLastingWait(provider: ProviderName, session: ReadingSession, afterMs: number): void {
+    if (session.isLogged) return;
     if (this.clock.now().getTime() - session.since.getTime() < afterMs) return;
     session.isLogged = true;
-    const message = 'invoices wait: the events of the provider are not read since the start';
+    const message =
+      'invoices wait: events of the provider from before the start are not read or applied';
     this.logger.warn({ provider }, message);
   }
 
@@ -97,31 +97,27 @@ export class AutomaticChargesService {
    * the new invoice uses the credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
-    if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
-    const since = this.session?.since ?? this.clock.now();
-    return this.clock.now().getTime() - since.getTime() < RENEWALS_WAIT_MS;
+    if (this.configuration.stripe === null) return false;
+    const { since } = await this.currentSession('stripe');
+    const isOver = this.clock.now().getTime() - since.getTime() >= RENEWALS_WAIT_MS;
+    return !isOver && !(await this.events.hasReadSince('stripe', since));
   }
 
   /**
-   * Returns true if the provider's events were read and processed since this process connected to the database, or if
-   * they were never listed. The first call after connecting makes the next listing due at once, and tries the latest
-   * events again whose object the provider does not have, because the key of the provider may have been corrected. If
-   * the transaction is rolled back, the next call repeats these changes.
+   * The first call after this process connected to the database makes the next listing of events due at once, and tries
+   * the latest events again whose object the provider does not have, because the key of the provider may have been
+   * corrected. If the transaction is rolled back, the next call repeats these changes.
    */
-  private async hasReadInSession(provider: ProviderName): Promise<boolean> {
+  private async currentSession(provider: ProviderName): Promise<ReadingSession> {
     const { number } = this.processes;
-    const { session } = this;
-    if (session?.number !== number) {
-      const since = this.clock.now();
-      await this.events.makeCursorDue(provider, since);
-      await this.events.tryWaitingAgain(provider, since, RETRIED_EVENTS);
-      this.database.afterCommit(() => {
-        this.session = { number, since, hasRead: false, isLogged: false };
-      });
-      return this.events.hasReadSince(provider, since);
-    }
-    session.hasRead ||= await this.events.hasReadSince(provider, session.since);
-    return session.hasRead;
+    if (this.session?.number === number) return this.session;
+    const session = { number, since: this.clock.now(), isLogged: false };
+    await this.events.makeCursorDue(provider, session.since);
+    await this.events.tryWaitingAgain(provider, session.since, RETRIED_EVENTS);
+    this.database.afterCommit(() => {
+      this.session = session;
+    });
+    return session;
   }
 
   charge(payment: Payment): Promise<ProviderOutcome> {

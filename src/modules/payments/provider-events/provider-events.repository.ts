@@ -65,6 +65,10 @@ const TRY_WAITING_AGAIN = `
       AND NOT EXISTS (SELECT FROM payment WHERE payment.id = subject_id)
     ORDER BY received_at DESC, created_at DESC, id LIMIT $3 FOR UPDATE)`;
 
+/**
+ * Events that were created and received later do not count: no restore has lost what they report. The minute allows for
+ * the provider's clock and for charges in flight at the start.
+ */
 const HAS_READ = `
   SELECT NOT EXISTS (
     SELECT FROM provider_cursor AS cursor
@@ -72,7 +76,8 @@ const HAS_READ = `
       read_until < $2 OR EXISTS (
         SELECT FROM provider_event AS event
         WHERE event.provider = $1 AND event.due_at IS NOT NULL AND attempts < ${FREQUENT_ATTEMPTS}
-          AND least(event.received_at, event.created_at) <= cursor.read_until)))
+          AND least(event.received_at, event.created_at)
+            <= least(cursor.read_until, $2::timestamptz + interval '1 minute'))))
     AS has_read`;
 
 const IS_BEHIND = `
@@ -194,9 +199,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if all events of a provider up to `since` are stored, and all events up to the start of the last
-   * complete listing are processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing. Also
-   * returns true if the events of the provider were never listed.
+   * Returns true if all events of a provider up to `since` are stored and processed, and those of the next minute up to
+   * the start of the last complete listing. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing,
+   * until {@link tryWaitingAgain}. Also returns true if the events of the provider were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;
