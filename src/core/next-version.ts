@@ -17,16 +17,22 @@ type Changed = Pick<Versioned, 'updatedAt'>;
 /** Changes that are dated more than this after the time of the process were made by a wrong clock. */
 export const MAX_AHEAD_MS = 60_000;
 
+/** Returns true if `date` is more than a minute after `limit`, which no date of a right clock exceeds. */
+export function isMisdated(date: Date, limit: Date): boolean {
+  return date.getTime() > limit.getTime() + MAX_AHEAD_MS;
+}
+
 /**
  * Returns the instant of a change that follows the last changes of all given objects: `now`, or the latest of those
  * changes if that is later, because the clocks of processes differ. Ignores null, and objects whose last change is more
  * than a minute after `now`: their clock was wrong. The caller has locked the objects.
  */
 export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): Date {
-  const until = new Date(now.getTime() + MAX_AHEAD_MS);
   return objects.reduce(
     (latest, object) =>
-      object === null || object.updatedAt > until ? latest : updatedAtAfter(object, latest),
+      object === null || isMisdated(object.updatedAt, now)
+        ? latest
+        : updatedAtAfter(object, latest),
     now,
   );
 }

@@ -123,6 +123,15 @@ describe('the daily comparison with the provider', () => {
     expect(await runs()).toHaveLength(1);
   });
 
+  it('is put off by a comparison of these days whose times are up to a minute off', async () => {
+    const now = engine.clock.now().getTime();
+    const from = new Date(now - 7 * DAY_MS + 60_000).toISOString();
+    await start({ from, to: new Date(now - 60_000).toISOString() }).expect(201);
+    await finish();
+    await startDaily();
+    expect(await runs()).toHaveLength(1);
+  });
+
   it('goes on after a comparison that a wrong clock dated', async () => {
     await aheadBy(365 * DAY_MS, () => start().expect(201));
     await finish();

@@ -436,7 +436,7 @@ describe('an amount that is taken off once in total', () => {
     );
     await story.advance(on('06-01'));
     expect(await discounts()).toEqual([3_000, 1_000, 500, 0]);
-    expect(await left()).toEqual([3_000, 1_000, false]);
+    expect(await left()).toEqual([3_000, 0, false]);
     await story.verify();
   });
 });

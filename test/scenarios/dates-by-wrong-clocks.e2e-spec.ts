@@ -417,14 +417,35 @@ describe('a clock that is wrong', () => {
     });
   });
 
-  it('does not put off the next poll of a payment', async () => {
-    let paymentId = '';
-    await aheadBy(365, async () => {
-      paymentId = (await topUp(500, 'pm_sandbox_unknown')).id;
+  describe('plans the next poll of a payment', () => {
+    const statusAfterPoll = async ({ id }: Dated): Promise<string> => {
+      const due = engine.app.get(DuePayments);
+      await due.runDue();
+      await due.idle();
+      return (await read<{ readonly status: string }>(`/v1/payments/${id}`)).status;
+    };
+
+    it('which is not put off', async () => {
+      let payment = { id: '', created_at: '' };
+      await aheadBy(365, async () => {
+        payment = await topUp(500, 'pm_sandbox_unknown');
+      });
+      expect(await statusAfterPoll(payment)).toBe('succeeded');
     });
-    const due = engine.app.get(DuePayments);
-    await due.runDue();
-    await due.idle();
-    expect(await read(`/v1/payments/${paymentId}`)).toMatchObject({ status: 'succeeded' });
+
+    it.each([
+      ['is made at its time within an hour', 3_610, null, 'processing'],
+      ['is made now if it is later than any pause', 3_661, null, 'succeeded'],
+      ['is not made under a lease', 365 * 86_400, 1, 'processing'],
+    ] as const)('which %s', async (_, seconds, leasedBy, status) => {
+      const payment = await topUp(500, 'pm_sandbox_unknown');
+      const dueAt = new Date(engine.clock.now().getTime() + seconds * 1_000);
+      await engine.database.query('UPDATE payment SET due_at = $2, leased_by = $3 WHERE id = $1', [
+        payment.id,
+        dueAt,
+        leasedBy,
+      ]);
+      expect(await statusAfterPoll(payment)).toBe(status);
+    });
   });
 });

@@ -167,6 +167,24 @@ describe('a setup of a payment method at Stripe', () => {
     expect(await methodsOf(customer)).toEqual([]);
   });
 
+  it('ends a day after a clock was set right that was a year ahead', async () => {
+    const startsAt = story.engine.clock.now();
+    story.engine.clock.advanceMs(365 * DAY_MS);
+    const { id, read } = await begun();
+    story.engine.clock.set(startsAt.toISOString());
+    await story.run(DueSetups);
+    const expires_at = new Date(startsAt.getTime() + DAY_MS).toISOString();
+    expect(await read()).toMatchObject({ status: 'pending', expires_at });
+    story.engine.clock.set(expires_at);
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'expired' });
+    expect(await typesOf(id)).toEqual([
+      'payment_method_setup.created',
+      'payment_method_setup.updated',
+      'payment_method_setup.expired',
+    ]);
+  });
+
   it('that the customer completes in the last moment succeeds', async () => {
     const { read, secret } = await begun();
     story.stripe.webhooks.fate = () => 'lose';

@@ -372,6 +372,19 @@ describe('with Stripe', () => {
       expect(intentsOf(id)).toMatchObject([{ status: 'canceled' }]);
       await isVerified();
     });
+
+    it('is given up a day after a clock was set right that was a year ahead', async () => {
+      const startsAt = engine.clock.now();
+      engine.clock.advanceMs(365 * 24 * HOUR_MS);
+      const id = await waiting();
+      engine.clock.set(startsAt.toISOString());
+      await run(DuePayments);
+      const expires_at = new Date(startsAt.getTime() + 24 * HOUR_MS).toISOString();
+      expect((await secretOf(id)).body).toMatchObject({ expires_at });
+      engine.clock.set(expires_at);
+      await run(DuePayments);
+      expect(await get(`/v1/payments/${id}`)).toMatchObject({ status: 'canceled' });
+    });
   });
 
   describe('a refund', () => {

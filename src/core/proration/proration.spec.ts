@@ -130,6 +130,14 @@ describe('in days', () => {
       0n,
       30n,
     ],
+    [
+      'a part that ends on an earlier date than it starts has no date',
+      part('2009-11-01T02:30:30Z', '2009-11-01T03:00:00Z'),
+      period('2009-10-15T12:00:00Z', '2009-11-15T12:30:00Z'),
+      'America/St_Johns',
+      0n,
+      31n,
+    ],
   ])('%s', (_, partGiven, full, timeZone, numerator, denominator) => {
     const expected = { numerator, denominator, unit: 'day' };
     expect(prorate('day', partGiven, full, timeZone)).toEqual(expected);

@@ -47,13 +47,15 @@ export function prorate(
   );
   const measure = unit === 'day' ? datesIn(timeZone) : elapsedSeconds;
   const denominator = measure(fullPeriod);
-  // In a repeated hour, an instant can have an earlier date than the full period: it then lies on the first date.
+  // In a repeated hour, an instant can have an earlier date than the full period, or than the start of the part: it then
+  // lies on the later date.
   const before = (endAt: Date): bigint =>
     greater(0n, measure({ startAt: fullPeriod.startAt, endAt }));
   const lastDate = unit === 'day' && part.end === 'termination' ? 1n : 0n;
-  const numerator = lesser(before(part.endAt) + lastDate, denominator) - before(part.startAt);
+  const until = lesser(before(part.endAt) + lastDate, denominator);
+  const numerator = greater(0n, until - before(part.startAt));
   invariant(denominator > 0n, 'a full period is not empty');
-  invariant(0n <= numerator && numerator <= denominator, 'a part is at most the whole');
+  invariant(numerator <= denominator, 'a part is at most the whole');
   return { numerator, denominator, unit };
 }
 

@@ -155,6 +155,7 @@ export class PaymentsRepository {
       'status',
       'amountApplied',
       'providerReference',
+      'sentAt',
       'failureCode',
       'dueAt',
       'leasedBy',

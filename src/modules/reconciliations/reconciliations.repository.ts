@@ -8,10 +8,11 @@ import { ReconciliationEntity } from './reconciliation.entity';
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
 /**
- * Runs that compared the last seven days, as the daily ones do. Runs of other periods say nothing about the present
- * state. $1: the present time. Runs that are dated more than a minute later were dated by a wrong clock.
+ * Runs that compared the last seven days, as the daily ones do, except a minute at each end. Runs of other periods say
+ * nothing about the present state. $1: the present time. Runs that are dated more than a minute later were dated by a
+ * wrong clock.
  */
-const OF_LAST_DAYS = `from_at <= created_at - interval '168 hours' AND to_at >= created_at - interval '1 minute'
+const OF_LAST_DAYS = `from_at <= created_at - interval '168 hours' + interval '1 minute' AND to_at >= created_at - interval '1 minute'
   AND created_at <= $1::timestamptz + interval '${MAX_AHEAD_MS} milliseconds'`;
 
 const LAST_COMPLETED = `

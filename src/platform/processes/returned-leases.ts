@@ -5,6 +5,8 @@ import {
   Logger,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { LONGEST_PAUSE_MS } from '../../core/longest-pause';
+import { MAX_AHEAD_MS } from '../../core/next-version';
 import { Clock } from '../clock';
 import { Database, isInterruption, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
@@ -19,8 +21,8 @@ const MAX_RETRY_DELAY_S = 150;
 export const FREQUENT_ATTEMPTS = 26;
 /** Number of failed attempts after which work is claimed only if no other work is due. */
 export const LATE_ATTEMPTS = 20;
-/** Longer than any pause of work that is claimed here, which is at most an hour. */
-const LONGER_THAN_PAUSES = "interval '61 minutes'";
+/** Longer than the pauses that right clocks plan. */
+const LONGER_THAN_PAUSES = `interval '${LONGEST_PAUSE_MS + MAX_AHEAD_MS} milliseconds'`;
 
 /** A lease of this process on rows of a table with `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
@@ -183,7 +185,7 @@ function returnLeaseSql(table: string, isCounted: boolean): string {
     UPDATE ${table}
     SET due_at = $3::timestamptz + interval '1 second' *
           CASE WHEN attempts + 1 < ${FREQUENT_ATTEMPTS}
-            THEN least(power(2, least(attempts, 10)), ${MAX_RETRY_DELAY_S}) ELSE 3600 END,
+            THEN least(power(2, least(attempts, 10)), ${MAX_RETRY_DELAY_S}) ELSE ${LONGEST_PAUSE_MS / 1_000} END,
         attempts = attempts + 1, ${isCounted ? 'interruptions = interruptions + 1,' : ''} leased_by = NULL
     WHERE id = ANY ($1) AND leased_by = $2 AND due_at = $4
     RETURNING id`;

@@ -1,3 +1,4 @@
+import { nonNegative } from '../../../core/money';
 import {
   IdProperty,
   InstantProperty,
@@ -7,7 +8,7 @@ import {
   toDto,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
-import type { RedeemedTerms } from '../domain/redemption';
+import { type RedeemedTerms, restOf } from '../domain/redemption';
 
 export class ListCouponRedemptionsDto extends ListQueryDto {
   @ExpandCustomerField() readonly expand?: readonly 'customer'[];
@@ -48,8 +49,10 @@ export class CouponRedemptionDto {
 }
 
 export function toCouponRedemptionDto({ redemption, coupon }: RedeemedTerms): CouponRedemptionDto {
+  const rest = restOf({ redemption, coupon });
   return toDto(CouponRedemptionDto, {
     ...redemption,
+    remainingAmount: rest === null ? null : nonNegative(rest),
     appliedAmount: redemption.appliedAmount + redemption.correctionsAmount,
     couponId: coupon.id,
     code: coupon.code,

@@ -1,7 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, type Transitions } from '../../../core/states';
-import { nextVersion } from '../../../core/next-version';
+import { isMisdated, nextVersion } from '../../../core/next-version';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
 import { isSameLease, pollAgainLater, type PolledLease, type StartedLease } from './poll-lease';
 
@@ -177,6 +177,14 @@ export function actionExpiresAt({
   return new Date((sentAt ?? createdAt).getTime() + ACTION_MS);
 }
 
+/**
+ * Returns `sentAt` of a payment, or `now` if a wrong clock dated the payment: it would wait for its customer until a day
+ * after that date.
+ */
+function sentAtBy({ sentAt, createdAt }: Payment, now: Date): Date | null {
+  return isMisdated(sentAt ?? createdAt, now) ? now : sentAt;
+}
+
 /** A provider's answer, and the lease under which the provider was called. */
 export interface PolledOutcome {
   readonly outcome: ProviderOutcome;
@@ -214,7 +222,9 @@ export function withOutcome(
       return { ...payment, ...plan };
     case 'requires_action': {
       const { kind: status, reference: providerReference } = outcome;
-      const change = { status, providerReference, ...notAfter(plan, actionExpiresAt(payment)) };
+      const sentAt = sentAtBy(payment, askedAt);
+      const expiresAt = actionExpiresAt({ ...payment, sentAt });
+      const change = { status, providerReference, sentAt, ...notAfter(plan, expiresAt) };
       return withOpenOutcome(payment, change, now);
     }
     case 'pending': {

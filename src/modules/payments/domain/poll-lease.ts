@@ -1,3 +1,5 @@
+import { LONGEST_PAUSE_MS } from '../../../core/longest-pause';
+
 /**
  * Duration of a lease. When it ends, another process may ask the provider. It is long enough for two calls (a query and
  * a charge, each with a time limit of 30 s) and for storing the result.
@@ -40,11 +42,10 @@ export function isSameLease(one: PolledLease, other: PolledLease): boolean {
 
 const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
-const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
 
 /** Returns the time of the next poll: after 5 s at first, then after pauses that double, up to an hour. */
 function nextCheckAt(attempts: number, now: Date): Date {
-  return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
+  return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_PAUSE_MS));
 }
 
 /**

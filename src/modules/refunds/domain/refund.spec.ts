@@ -153,6 +153,12 @@ describe('a refund that its provider does not list', () => {
   it('is looked for again', () => {
     expect(withAbsence(pending, NOW)).toEqual(absent);
     expect(withAbsence(absent, afterMinutes(59))).toBe(absent);
+    expect(withAbsence(absent, afterMinutes(-1))).toBe(absent);
+  });
+
+  it('is sent an hour after a clock was set right that was ahead', () => {
+    const ahead = { ...absent, absentSince: afterMinutes(1_440) };
+    expect(withAbsence(ahead, NOW)).toEqual(absent);
   });
 
   it('is sent with the next number an hour later', () => {

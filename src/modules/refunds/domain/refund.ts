@@ -4,7 +4,7 @@ import type { Metadata } from '../../../core/metadata';
 import type { AmountRange } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { mayBecome, type Transitions } from '../../../core/states';
-import { nextVersion } from '../../../core/next-version';
+import { isMisdated, nextVersion } from '../../../core/next-version';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -200,7 +200,7 @@ const HOUR_MS = 3_600_000;
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;
-  if (absentSince === null) return { ...refund, absentSince: now };
+  if (absentSince === null || isMisdated(absentSince, now)) return { ...refund, absentSince: now };
   if (now.getTime() - absentSince.getTime() < HOUR_MS) return refund;
   return { ...refund, providerAttempt: providerAttempt + 1, sentAt: now, absentSince: null };
 }

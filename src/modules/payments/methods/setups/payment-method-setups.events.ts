@@ -12,7 +12,7 @@ export const setupCreated = setupEvent(
 
 export const setupUpdated = setupEvent(
   'payment_method_setup.updated',
-  'An attempt of the customer failed, as `failure_code` says. Another one may follow.',
+  'An attempt of the customer failed, as `failure_code` says, or `expires_at` changed.',
   { failure_code: 'declined' },
 );
 

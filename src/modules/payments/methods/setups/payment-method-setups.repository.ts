@@ -33,6 +33,7 @@ export class PaymentMethodSetupsRepository {
       'status',
       'paymentMethodId',
       'failureCode',
+      'expiresAt',
       'dueAt',
       'leasedBy',
       'attempts',

@@ -1,4 +1,4 @@
-import { nextVersion } from '../../../../../core/next-version';
+import { isMisdated, nextVersion } from '../../../../../core/next-version';
 import { isTerminal, type Transitions } from '../../../../../core/states';
 import { pollAgainLater } from '../../../domain/poll-lease';
 import type { ProviderSetupState } from '../../../domain/payment-provider';
@@ -116,14 +116,21 @@ export function applyProviderState(
     }
     case 'refused':
       return { ...ended, status: 'failed', failureCode: state.failureCode };
-    case 'waiting': {
-      const next = { ...setup, ...planned(setup, now) };
-      if (state.failureCode === setup.failureCode) return next;
-      return nextVersion(next, now, { failureCode: state.failureCode });
+    case 'waiting':
+    case 'unknown': {
+      const { failureCode } = state.kind === 'waiting' ? state : setup;
+      const expiresAt = expiresAtBy(setup, now);
+      const next = { ...setup, ...planned({ ...setup, expiresAt }, now) };
+      const isSame = failureCode === setup.failureCode && expiresAt === setup.expiresAt;
+      return isSame ? next : nextVersion(next, now, { failureCode, expiresAt });
     }
-    case 'unknown':
-      return { ...setup, ...planned(setup, now) };
   }
+}
+
+/** Returns `expiresAt` of a setup, or 24 hours from now if a wrong clock dated the setup. */
+function expiresAtBy({ expiresAt }: PaymentMethodSetup, now: Date): Date {
+  const latest = new Date(now.getTime() + SETUP_MS);
+  return isMisdated(expiresAt, latest) ? latest : expiresAt;
 }
 
 /** Plans the next poll. A setup that has not expired is polled at its expiry at the latest. */
