@@ -499,7 +499,7 @@ describe('monthly recurring revenue without subscriptions', () => {
     expect(await read(engine, '')).toEqual([]);
     expect(await read(engine, '/movements')).toEqual([]);
     expect(await read(engine, '/changes')).toEqual([]);
-    expect(await read(engine, '', 'to=0001-01-01T00:00:00Z')).toEqual([]);
+    expect(await read(engine, '', 'to=0001-06-01T00:00:00Z')).toEqual([]);
     expect(await read(engine, '', 'from=9999-10-01T00:00:00Z&to=9999-12-31T23:59:59Z')).toEqual([]);
   });
 
@@ -512,6 +512,9 @@ describe('monthly recurring revenue without subscriptions', () => {
     ['to=2028-12-31T12:00:00Z&time_zone=Asia/Tokyo', '2027-11-30T15:00:00.000Z'],
     // Mexico had daylight saving time until 2022.
     ['to=2023-10-01T06:00:00Z&time_zone=America/Mexico_City', '2022-10-01T05:00:00.000Z'],
+    // No instant before the year 1 is accepted as `from`.
+    ['to=0001-12-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+    ['to=0002-01-01T00:00:00Z&time_zone=Asia/Tokyo', '0001-01-01T00:00:00.000Z'],
   ])('begins with the month of a year before: %s', async (query, from) => {
     const answer = await engine.http.get(`/v1/analytics/mrr?${query}`);
     expect(answer.body).toMatchObject({ from });
@@ -520,6 +523,7 @@ describe('monthly recurring revenue without subscriptions', () => {
   it.each([
     ['from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z', 422, 'report_period_empty'],
     ['from=2090-03-01T00:00:00Z', 422, 'report_period_empty'],
+    ['to=0001-01-01T00:00:00Z', 422, 'report_period_empty'],
     ['from=1990-01-01T00:00:00Z&interval=day', 422, 'too_many_windows'],
     ['to=0001-01-01T00:00:00Z&from=9999-01-01T00:00:00Z', 422, 'report_period_empty'],
     ['interval=hour', 400, 'validation_failed'],

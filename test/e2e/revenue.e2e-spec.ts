@@ -220,6 +220,10 @@ describe('revenue and collection', () => {
     ]);
     const euros = await engine.http.get(`${path}&currency=EUR`);
     expect((euros.body as { data: readonly object[] }).data).toEqual([]);
+    const all = await engine.http.get('/v1/analytics/collection?from=0001-01-01T00:00:00Z');
+    expect((all.body as { data: readonly object[] }).data).toEqual(
+      (answer.body as { data: readonly object[] }).data,
+    );
   });
 
   it.each([

@@ -183,6 +183,24 @@ describe('a search', () => {
     expect((await search('cus_7', '&types=meter')).map((one) => one.id)).toEqual([meter]);
   });
 
+  it('finds external ids and codes by a beginning that looks like that of an id, after ids', async () => {
+    const older = await createCustomer(engine, { name: 'Older', external_id: 'cus_2024-7' });
+    const body = { name: 'Team', currency: 'USD', interval: 'month', prices: [] };
+    for (const code of ['plan_team', 'plan_2024']) {
+      await engine.http
+        .post('/v1/plans')
+        .send({ ...body, code, name: code })
+        .expect(201);
+    }
+    expect(await titles('plan_t')).toEqual(['plan_team']);
+    expect(await titles('plan_20')).toEqual(['plan_2024']);
+    expect((await search('cus_2024')).map(({ id }) => id)).toEqual([older]);
+    expect(await search('cus_2024', '&types=plan')).toEqual([]);
+    const copy = await createCustomer(engine, { name: 'Copy', external_id: `${older}-copy` });
+    expect((await search(older)).map(({ id }) => id)).toEqual([older, copy]);
+    expect((await search(older, '&limit=1')).map(({ id }) => id)).toEqual([older]);
+  });
+
   it('finds a customer once whose external id is its own id', async () => {
     const id = await createCustomer(engine, { name: 'Mirrored' });
     await engine.http.patch(`/v1/customers/${id}`).send({ external_id: id }).expect(200);

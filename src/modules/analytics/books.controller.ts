@@ -2,7 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Caller, type Principal } from '../../platform/access';
 import { tooManyReports } from '../../platform/errors';
-import { Operation } from '../../platform/http';
+import { Operation, toInstantRange } from '../../platform/http';
 import { tooManyWindows } from '../metering';
 import { reportPeriodEmpty } from './analytics.errors';
 import { BooksService } from './books.service';
@@ -13,7 +13,6 @@ import {
   RevenueDto,
   RevenueQueryDto,
   toCollectionDto,
-  toCollectionRange,
   toRevenueDto,
 } from './dto/books.dto';
 import { toReportRange } from './dto/report.dto';
@@ -51,14 +50,14 @@ export class BooksController {
   @Get('collection')
   @Operation({
     summary: 'Read the results of automatic charges',
-    description:
-      'Counts the automatic charges made in the period by attempt, status and failure code. Customers on test clocks are left out.',
+    description: 'By attempt, status and failure code. Customers on test clocks are left out.',
     access: 'analytics:read',
     answer: CollectionDto,
-    problems: [reportPeriodEmpty, tooManyWindows, tooManyReports],
+    problems: [reportPeriodEmpty, tooManyReports],
   })
-  async getCollection(@Query() query: CollectionQueryDto): Promise<CollectionDto> {
-    const report = await this.books.collection(toCollectionRange(query), query.currency ?? null);
+  async getCollection(@Query() { from, to, currency }: CollectionQueryDto): Promise<CollectionDto> {
+    const range = toInstantRange(from, to);
+    const report = await this.books.collection(range, currency ?? null);
     return toCollectionDto(report);
   }
 }

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { InstantRange } from '../../core/time';
 import { Clock } from '../../platform/clock';
 import { CollectionRepository } from './collection.repository';
 import type { CollectionRow } from './domain/collection';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
-import { type Report, type ReportRange, reportOf } from './report-windows';
+import { type Report, type ReportRange, reportOf, reportPeriodOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
 /** Maximum number of rows of a revenue report: windows times groups, for example 100 days times 100 plans. */
@@ -37,10 +38,10 @@ export class BooksService {
   /**
    * Returns the number and the sum of the automatic charges that were created in a period, by currency, attempt number,
    * status and failure code.
-   * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
+   * @throws {ProblemError} `report_period_empty`, `too_many_reports`
    */
-  async collection(range: ReportRange, currency: string | null): Promise<Report<CollectionRow>> {
-    const { period } = reportOf(range, this.clock.now());
+  async collection(range: InstantRange, currency: string | null): Promise<Report<CollectionRow>> {
+    const period = reportPeriodOf(range, 'UTC', this.clock.now());
     return { period, rows: await this.collections.within(period, currency) };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { containsPart, Database, searchedText } from '../../platform/database';
-import type { SearchResult, SearchType } from './domain/search-type';
+import type { SearchResult, SearchText, SearchType } from './domain/search-type';
 
 interface SearchSource {
   readonly from: string;
@@ -156,7 +156,7 @@ export class SearchRepository {
    */
   async byWords(
     types: readonly SearchType[],
-    { text, parts }: { readonly text: string; readonly parts: readonly string[] },
+    { text, parts }: SearchText,
     namesCustomers: boolean,
     limit: number,
   ): Promise<readonly SearchResult[]> {

@@ -16,8 +16,8 @@ export class SearchService {
   /**
    * Returns the best matches among the objects that the scopes allow to read. If the text can be the beginning of an
    * id, such as `inv_01h4`, finds first the objects that have exactly this text as a name, code, external id or the
-   * like, then the objects whose id begins with it. Otherwise searches for the words in names, e-mail addresses,
-   * numbers, codes, keys and external ids.
+   * like, then the objects whose id begins with it. After these, or if the text cannot be the beginning of an id,
+   * searches for the words in names, e-mail addresses, numbers, codes, keys and external ids.
    * @param types types to search; null for all
    */
   async search(
@@ -30,15 +30,20 @@ export class SearchService {
     const searched = searchedTypes(types, scopes);
     if (query.kind === 'nothing') return [];
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
-    if (query.kind === 'words')
-      return this.repository.byWords(searched, query, namesCustomers, limit);
-    const exactText = { text: query.start, parts: [] };
-    const exact = await this.repository.byWords(searched, exactText, namesCustomers, limit);
-    if (!searched.includes(query.type)) return exact;
-    const hidden = hiddenResources(scopes);
-    const shown = { namesCustomers, hidden };
-    const byId = await this.repository.byId(query.type, query.start, shown, limit);
-    const named = new Set(exact.map(({ id }) => id));
-    return [...exact, ...byId.filter(({ id }) => !named.has(id))].slice(0, limit);
+    const withParts = (parts: readonly string[]): Promise<readonly SearchResult[]> =>
+      this.repository.byWords(searched, { text: query.text, parts }, namesCustomers, limit);
+    if (query.kind === 'words' || !searched.includes(query.type)) return withParts(query.parts);
+    const exact = await withParts([]);
+    const shown = { namesCustomers, hidden: hiddenResources(scopes) };
+    const byId = await this.repository.byId(query.type, query.text, shown, limit);
+    const first = distinct([...exact, ...byId]);
+    const others = first.length < limit ? await withParts(query.parts) : [];
+    return distinct([...first, ...others]).slice(0, limit);
   }
+}
+
+/** Returns the results without those whose object occurs earlier. */
+function distinct(results: readonly SearchResult[]): readonly SearchResult[] {
+  const byId = new Map(results.map((result) => [result.id, result]));
+  return [...byId.values()];
 }

@@ -7,11 +7,10 @@ import {
   NestedListProperty,
   TextProperty,
   toDto,
-  toInstantRange,
 } from '../../../platform/http';
 import type { CollectionRow } from '../domain/collection';
 import { REVENUE_GROUPS, type RevenueGroup, type RevenueRow } from '../domain/revenue';
-import type { Report, ReportRange } from '../report-windows';
+import type { Report } from '../report-windows';
 import { AS_TEXT, ReportDto, ReportQueryDto, ReportWindowDto, toReportDto } from './report.dto';
 
 export const MAX_GROUPS = 100;
@@ -79,10 +78,10 @@ export class CollectionQueryDto extends PickType(ReportQueryDto, ['from', 'to', 
 
 export class CollectionRowDto {
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
-  @IntegerProperty('Number of the attempt for its invoice, from 1.', 1) readonly attempt!: number;
-  @TextProperty('Current status of the payments.', 'succeeded')
+  @IntegerProperty('Attempt for its invoice, from 1.', 1) readonly attempt!: number;
+  @TextProperty('Current status.', 'succeeded')
   readonly status!: string;
-  @TextProperty('Why the payments failed; null for others.', null, { nullable: true })
+  @TextProperty('Why they failed; null for others.', null, { nullable: true })
   readonly failure_code!: string | null;
   @IntegerProperty('Number of payments.', 120) readonly payments!: number;
   @TextProperty(`Sum of their amounts. ${AS_TEXT}`, '59500') readonly amount!: string;
@@ -114,10 +113,6 @@ export function toRevenueDto(
       }),
     ),
   };
-}
-
-export function toCollectionRange({ from, to }: CollectionQueryDto): ReportRange {
-  return { ...toInstantRange(from, to), interval: 'month', timeZone: 'UTC' };
 }
 
 export function toCollectionDto({ period, rows }: Report<CollectionRow>): CollectionDto {

@@ -11,10 +11,19 @@ describe('a search query', () => {
     ['inv_01h455vb4pex5vsknk084sn02q', 'invoice'],
     ['plan_7', 'plan'],
   ])('that begins as an id does finds ids of its type: %s', (start, type) => {
-    expect(readQuery(` ${start} `)).toEqual({ kind: 'id', type, start });
+    expect(readQuery(` ${start} `)).toEqual({ kind: 'id', type, text: start, parts: [start] });
   });
 
-  it.each(['none_01', 'cus_01 ada', 'CUS_01', 'cus_01u'])('may look like an id: %s', (text) => {
+  it.each([
+    'none_01',
+    'cus_01 ada',
+    'CUS_01',
+    'cus_01u',
+    'plan_team',
+    'addon_ssd',
+    'cus_8',
+    'inv_01h455vb4pex5vsknk084sn02qa',
+  ])('may look like an id: %s', (text) => {
     expect(readQuery(text).kind).toBe('words');
   });
 

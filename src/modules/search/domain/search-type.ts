@@ -29,13 +29,19 @@ export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchTyp
 /** Minimum length of a query. A shorter query finds nothing, because it would match most objects. */
 export const MIN_QUERY_LENGTH = 2;
 
-/** Beginning of an id: the prefix of a type, `_`, and up to 26 characters of base 32. */
-const ID_START = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{0,26}$/;
+/** Beginning of an id: the prefix of a type, `_`, and up to 26 characters of base 32, of which the first is 0 to 7. */
+const ID_START = /^([a-z]+)_([0-7][0-9a-hjkmnp-tv-z]{0,25})?$/;
+
+/** Text of a query, and its words as {@link searchedParts} returns them. */
+export interface SearchText {
+  readonly text: string;
+  readonly parts: readonly string[];
+}
 
 export type SearchQuery =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
-  | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
+  | ({ readonly kind: 'id'; readonly type: SearchType } & SearchText)
+  | ({ readonly kind: 'words' } & SearchText);
 
 /**
  * Parses a query. Returns `nothing` if the query is too short, or has no letter, number or symbol such as an emoji.
@@ -48,8 +54,8 @@ export function readQuery(given: string): SearchQuery {
     return { kind: 'nothing' };
   const prefix = ID_START.exec(text)?.[1];
   const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
-  if (type !== undefined) return { kind: 'id', type, start: text };
-  return { kind: 'words', text, parts: searchedParts(text) };
+  const words = { text, parts: searchedParts(text) };
+  return type === undefined ? { kind: 'words', ...words } : { kind: 'id', type, ...words };
 }
 
 /** Returns the requested types (`asked`; null: all types) that the caller may read. */

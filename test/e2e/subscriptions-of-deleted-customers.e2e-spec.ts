@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { EndPausedOfDeletedCustomers1796300330300 } from '../../migrations/1796300330300-EndPausedOfDeletedCustomers';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
+import { createCustomer, createMeter } from '../support/billing';
+import { post } from '../support/requests';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const DELETED_AT = '2026-03-02T00:00:00.000Z';
+
+const STATES = `
+  SELECT status, ended_at AS "endedAt", next_billing_at AS "nextBillingAt",
+    (SELECT ended_at FROM coupon_redemption WHERE subscription_id = subscription.id) AS "couponEndedAt",
+    (SELECT count(*)::integer FROM usage_archive_month AS month JOIN usage_stream AS stream ON stream.id = stream_id
+      WHERE stream.customer_id = subscription.customer_id) AS "archivedMonths"
+  FROM subscription WHERE id = ANY ($1) ORDER BY id`;
+
+describe('a paused subscription whose customer release 0.1.0 deleted after its period', () => {
+  let engine: TestApp;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'archive-of-deleted-'));
+    engine = await startTestApp({
+      environment: { USAGE_RETENTION_MONTHS: '3', USAGE_ARCHIVE_DIRECTORY: directory },
+      plantsEvents: true,
+    });
+  });
+
+  afterAll(async () => {
+    await engine.close();
+    await rm(directory, { recursive: true });
+  });
+
+  /** Subscribes a new customer with usage, and pauses the subscription. */
+  async function paused(
+    plan_id: string,
+  ): Promise<{ readonly customer: string; readonly id: string }> {
+    engine.clock.set('2026-02-01T00:00:00Z');
+    const customer = await createCustomer(engine);
+    const terms = { customer_id: customer, plan_id, collection: 'send_invoice', coupon: 'HALF' };
+    const { id } = await post(engine, '/v1/subscriptions', terms);
+    engine.clock.set('2026-02-10T00:00:00Z');
+    await engine.http
+      .post('/v1/usage-events')
+      .send({
+        idempotency_key: customer,
+        customer_id: customer,
+        event_name: 'api_call',
+        timestamp: '2026-02-10T00:00:00Z',
+        properties: {},
+      })
+      .expect(200);
+    await post(engine, `/v1/subscriptions/${id}/pause`, {});
+    return { customer, id };
+  }
+
+  async function runDue(now: string): Promise<void> {
+    engine.clock.set(now);
+    while (await engine.app.get(DueSubscriptions).runDue());
+    while (await engine.app.get(DueUsageArchive).runDue());
+  }
+
+  it('ends after the upgrade, and its usage is archived', async () => {
+    engine.clock.set('2026-02-01T00:00:00Z');
+    const meter_id = await createMeter(engine);
+    const price = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+    const plan = await post(engine, '/v1/plans', {
+      code: 'calls',
+      name: 'Calls',
+      currency: 'EUR',
+      interval: 'month',
+      prices: [{ ...price, meter_id }],
+    });
+    const half = { code: 'HALF', type: 'percent', percent_off: '50', duration: 'forever' };
+    await post(engine, '/v1/coupons', half);
+    const deleted = await paused(plan.id);
+    const kept = await paused(plan.id);
+    await runDue('2026-03-01T00:00:00Z');
+    await engine.database.query('UPDATE customer SET deleted_at = $2 WHERE id = $1', [
+      deleted.customer,
+      DELETED_AT,
+    ]);
+    await runDue('2027-06-02T00:00:00Z');
+    const states = () => engine.database.query(STATES, [[deleted.id, kept.id]]);
+    const [stuck, other] = await states();
+    expect(stuck).toMatchObject({ status: 'paused', nextBillingAt: null, archivedMonths: 0 });
+
+    const runner = engine.app.get(DataSource).createQueryRunner();
+    await new EndPausedOfDeletedCustomers1796300330300().up(runner);
+    await runner.release();
+    await runDue('2027-06-02T00:00:00Z');
+    await runDue('2027-07-02T00:00:00Z');
+    expect(await states()).toEqual([
+      {
+        status: 'canceled',
+        endedAt: new Date(DELETED_AT),
+        nextBillingAt: null,
+        couponEndedAt: new Date(DELETED_AT),
+        archivedMonths: 1,
+      },
+      other,
+    ]);
+    const { body } = await engine.http.get('/v1/ledger/verify');
+    expect(body).toMatchObject({ ok: true });
+  });
+});
