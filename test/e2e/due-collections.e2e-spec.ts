@@ -51,12 +51,20 @@ describe('the collection of invoices of which one fails', () => {
     ((await engine.http.get(`/v1/subscriptions/${subscription}`)).body as { status: string })
       .status;
 
+  async function failuresCounted(): Promise<string | undefined> {
+    const { text } = await engine.http.get('/metrics');
+    const line =
+      /^due_work_failures_total\{work="due-collections",reason="internal_error"\} (\d+)$/m;
+    return line.exec(text)?.[1];
+  }
+
   it('charges the others at once, and this one a minute later', async () => {
     const [one, other] = [await subscribe('pm_sandbox_ok'), await subscribe('pm_sandbox_ok')];
     await refuse('INSERT ON payment', `NEW.customer_id = '${one.customer}'`);
     await collect();
     expect((await paymentsOf(one.customer)).data).toHaveLength(0);
     expect((await paymentsOf(other.customer)).data).toHaveLength(1);
+    expect(await failuresCounted()).toBe('1');
     await accept();
     await collect();
     expect((await paymentsOf(one.customer)).data).toHaveLength(0);
@@ -85,7 +93,9 @@ describe('the collection of invoices of which one fails', () => {
     expect(await statusOf(one.subscription)).toBe('past_due');
     expect(await statusOf(other.subscription)).toBe('active');
     await accept();
+    engine.clock.advanceMs(60_000);
     await collect();
     expect(await statusOf(one.subscription)).toBe('active');
+    expect(await failuresCounted()).toBe('1');
   });
 });

@@ -105,6 +105,17 @@ describe('replays to webhook endpoints', () => {
     expect(await read(id)).toMatchObject({ status: 'completed' });
   });
 
+  it('report why a step failed although the replay cannot be moved back either', async () => {
+    await record(1_500, 1);
+    await start(['*']);
+    await engine.database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN IF NEW.read_to_id <> OLD.read_to_id THEN RAISE 'cut'; END IF; RAISE 'not moved'; END $$`);
+    await engine.database.query(`
+      CREATE TRIGGER refuse BEFORE UPDATE ON webhook_replay FOR EACH ROW EXECUTE FUNCTION refuse()`);
+    await expect(continueNext()).rejects.toThrow('cut');
+  });
+
   it('create each delivery once, with failing steps and two concurrent processes', async () => {
     await record(3_500, 1);
     const { id } = (await start(['refund.*'])).body as Replay;

@@ -497,44 +497,68 @@ describe('a restored backup', () => {
     await isVerified();
   });
 
-  /** Polls with `polls` once a minute until the status at `path` is `succeeded`. */
-  async function pollUntilSucceeded(path: string, polls: typeof DuePayments | typeof DueRefunds) {
+  /** Polls with `polls` once a minute until the status at `path` is `wanted`. */
+  async function pollUntil(
+    wanted: string,
+    path: string,
+    polls: typeof DuePayments | typeof DueRefunds,
+  ): Promise<void> {
     for (let minute = 0; minute < 180; minute += 1) {
-      if ((await shop.get(path)).status === 'succeeded') return;
+      if ((await shop.get(path)).status === wanted) return;
       engine.clock.advanceMs(MINUTE_MS);
       await shop.run(polls);
     }
-    throw new Error(`${path} has not succeeded`);
+    throw new Error(`${path} is not ${wanted}`);
   }
 
-  /** Pays through Stripe, which refuses the requests until the third poll; makes a backup before the first poll. */
-  async function payWithThirdPoll(): Promise<string> {
-    const { customer } = await shop.customerWith('pm_card_visa');
+  /**
+   * Pays through Stripe, which refuses the requests until the third poll; makes a backup before the first poll. Returns
+   * the id of the payment.
+   */
+  async function payWithThirdPoll(token: string, status: string): Promise<string> {
+    const { customer } = await shop.customerWith(token);
     await listEvents();
     stripe.faults.plan('rate_limited', { operation: 'paymentIntents.create', times: 3 });
-    const { id, status } = await shop.pay(customer);
-    expect(status).toBe('pending');
+    const made = await shop.pay(customer);
+    expect(made.status).toBe('pending');
     await makeBackup();
-    await pollUntilSucceeded(`/v1/payments/${id}`, DuePayments);
-    return id;
+    await pollUntil(status, `/v1/payments/${made.id}`, DuePayments);
+    return made.id;
   }
 
-  it('finds the charge of a pending payment that was sent with another key since', async () => {
-    const id = await payWithThirdPoll();
+  it.each([
+    ['pm_card_visa', 'succeeded'],
+    ['pm_card_chargeCustomerFail', 'failed'],
+  ])('finds the charge of a pending payment with %s that has %s since', async (token, status) => {
+    const id = await payWithThirdPoll(token, status);
     await restore();
-    await pollUntilSucceeded(`/v1/payments/${id}`, DuePayments);
-    expect(succeeded()).toHaveLength(1);
+    await pollUntil(status, `/v1/payments/${id}`, DuePayments);
+    expect(stripe.account.paymentIntents.size).toBe(1);
     await isVerified();
   });
 
-  it('settles a pending payment without a reference when an event reports its charge', async () => {
-    const id = await payWithThirdPoll();
+  it.each([
+    ['pm_card_visa', 'succeeded'],
+    ['pm_card_chargeCustomerFail', 'failed'],
+  ])('settles a pending payment with %s if an event reports that it %s', async (token, status) => {
+    const id = await payWithThirdPoll(token, status);
     await restore();
     await listEvents();
     await applyEvents();
-    expect(await payment(id)).toMatchObject({ status: 'succeeded' });
-    expect(succeeded()).toHaveLength(1);
+    expect(await payment(id)).toMatchObject({ status });
+    expect(stripe.account.paymentIntents.size).toBe(1);
     await isVerified();
+  });
+
+  it('does not charge a pending payment again when an event reports a charge that is not found', async () => {
+    const id = await payWithThirdPoll('pm_card_visa', 'succeeded');
+    const [charged] = succeeded();
+    await restore();
+    await listEvents();
+    if (charged !== undefined) charged.metadata = {};
+    await applyEvents();
+    expect(await payment(id)).toMatchObject({ status: 'pending' });
+    expect(stripe.account.paymentIntents.size).toBe(1);
   });
 
   it('finds a pending refund that was sent with another key since', async () => {
@@ -544,9 +568,9 @@ describe('a restored backup', () => {
     const { id, status } = await shop.post(`/v1/refunds/payment/${refunded}`, { amount: 400 });
     expect(status).toBe('pending');
     await makeBackup();
-    await pollUntilSucceeded(`/v1/refunds/${id}`, DueRefunds);
+    await pollUntil('succeeded', `/v1/refunds/${id}`, DueRefunds);
     await restore();
-    await pollUntilSucceeded(`/v1/refunds/${id}`, DueRefunds);
+    await pollUntil('succeeded', `/v1/refunds/${id}`, DueRefunds);
     expect([...stripe.account.refunds.values()]).toHaveLength(1);
     await isVerified();
   });

@@ -247,6 +247,10 @@ describe('with Stripe', () => {
       stripe.faults.plan('rate_limited', { operation: 'paymentIntents.create' });
       const { id, status } = await pay(customer);
       expect(status).toBe('pending');
+      stripe.faults.plan('rate_limited', { operation: 'paymentIntents.list' });
+      engine.clock.advanceMs(HOUR_MS);
+      await run(DuePayments);
+      expect(await get(`/v1/payments/${id}`)).toMatchObject({ status: 'pending' });
       expect(await poll(id)).toMatchObject({ status: 'succeeded' });
     });
 

@@ -68,7 +68,10 @@ const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = greatest(updated_at, $3)
   WHERE id = ANY ($1)`;
 
-const POSTPONE_DUE = `${PLAN_COLLECTING} AND collect_at <= $3 AND ${CHARGEABLE}`;
+const POSTPONE_DUE = `${PLAN_COLLECTING} AND collect_at <= $3`;
+
+/** So that locked rows delay the charges of other customers only for a short time. */
+const SHORT_WAITS = { statementMs: 30_000, lockMs: 500 };
 
 /** Does not increment the version, because the API does not show `is_collected_while_unpaid`. */
 const COLLECT_WHILE_UNPAID = `
@@ -126,13 +129,16 @@ export class DueInvoicesRepository {
     ]);
   }
 
-  /** Does the same as {@link lockCollectable} for one invoice in real time. Returns no id if it is not due. */
-  lockOneCollectable(id: string, now: Date): Promise<readonly string[]> {
-    this.database.requireTransaction();
+  /**
+   * Does the same as {@link lockCollectable} for one invoice in real time. Returns no id if it is not due. Shortens the
+   * lock timeout of the transaction.
+   */
+  async lockOneCollectable(id: string, now: Date): Promise<readonly string[]> {
+    await this.database.setTransactionTimeouts(SHORT_WAITS);
     return this.database.queryValues<string>(ONE_DUE_FOR_COLLECTION, [id, now]);
   }
 
-  /** Plans the automatic charge of an invoice for a later time if it is due. The invoice need not be locked. */
+  /** Plans the automatic charge of an invoice, or its end, for a later time if it is due. */
   async postponeCollectable(id: string, at: Date, now: Date): Promise<void> {
     await this.database.query(POSTPONE_DUE, [[id], at, now]);
   }

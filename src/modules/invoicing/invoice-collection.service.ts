@@ -9,6 +9,8 @@ import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository
 import { invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
+const FAILED_WAIT_MS = 60_000;
+
 /** An invoice whose automatic charge was started, and the minor units reserved for the charge. */
 export interface StartedAttempt {
   readonly invoice: Invoice;
@@ -38,14 +40,19 @@ export class InvoiceCollectionService {
     return this.due.findCollectable(now, limit);
   }
 
-  /** Does the same as {@link lockDue} for one invoice in real time. Returns no invoice if it is not due any more. */
+  /**
+   * Does the same as {@link lockDue} for one invoice in real time. Returns no invoice if it is not due any more. Shortens
+   * the lock timeout of the transaction.
+   */
   async lockIfDue(id: string, now: Date): Promise<readonly Invoice[]> {
     return this.invoices.findAll(await this.due.lockOneCollectable(id, now));
   }
 
-  /** Postpones the charge of an invoice whose attempt could not be started. The invoice need not be locked. */
-  postponeFailed(id: string, waitMs: number, now: Date): Promise<void> {
-    return this.due.postponeCollectable(id, new Date(now.getTime() + waitMs), now);
+  /**
+   * Postpones a due charge that could not be started, or its end, by a minute. The invoice need not be locked.
+   */
+  postponeFailed(id: string, now: Date): Promise<void> {
+    return this.due.postponeCollectable(id, new Date(now.getTime() + FAILED_WAIT_MS), now);
   }
 
   /**

@@ -118,6 +118,13 @@ export class DueQueues {
     });
   }
 
+  /** Counts due work of one object that failed and is tried again. Returns the reason: an error code. */
+  countFailure(work: string, error: unknown): string {
+    const reason = error instanceof ProblemError ? error.definition.code : 'internal_error';
+    this.failures.inc({ work, reason });
+    return reason;
+  }
+
   private async run<Row extends DueRow>(
     queue: DueQueue<Row>,
     rows: readonly Row[],
@@ -133,8 +140,7 @@ export class DueQueues {
           );
         },
         onItemFailure: async (error, row) => {
-          const reason = error instanceof ProblemError ? error.definition.code : 'internal_error';
-          this.failures.inc({ work: queue.name, reason });
+          const reason = this.countFailure(queue.name, error);
           if (isRefusal(error)) await this.recordRefusal(queue, row, reason, now);
           await onItemFailure(error, row);
         },

@@ -25,7 +25,8 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  * 1. Reads the object of the notification from the provider, outside any transaction.
  * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
- *    that use the same account at the provider.
+ *    that use the same account at the provider. Does not repeat the charge of a payment whose charge is not found,
+ *    because background work does.
  * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again. If
  *    the provider does not have the object, gives the notification up after 30 days (`ProviderEventsService`).
  */
@@ -64,8 +65,10 @@ export class ApplyProviderEventWorkflow {
     if (isId('pay', subjectId)) {
       const payment = await this.payments.find(subjectId);
       if (payment === null) return objectId === null || this.adoptPayment.adopt(provider, objectId);
-      const hasNoCharge = payment.providerReference === null && hasEnded(payment);
-      return hasNoCharge || this.resumePayment.resume(subjectId);
+      const isReferenced =
+        payment.providerReference !== null ||
+        (!hasEnded(payment) && (await this.gateway.restoreReference(payment)));
+      return !isReferenced || this.resumePayment.resume(subjectId);
     }
     return isId('pms', subjectId) ? this.setups.resume(subjectId) : this.applyDispute(event);
   }

@@ -1,8 +1,9 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { InvoiceCollectionService, InvoicePaymentsService, type TimeScope } from '../../invoicing';
 import { BillingLocks } from '../billing-locks';
+import type { OnFailure } from './collect-invoices.workflow';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
@@ -11,8 +12,6 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
  */
 @Injectable()
 export class CloseCollectionWorkflow {
-  private readonly logger = new Logger('close-collection');
-
   constructor(
     private readonly database: Database,
     private readonly locks: BillingLocks,
@@ -23,10 +22,15 @@ export class CloseCollectionWorkflow {
   ) {}
 
   /**
-   * Returns how many collections were stopped, at most `limit`. In real time, an invoice that fails is logged and tried
-   * again at the next call. On a test clock, the first failure is thrown.
+   * Returns how many collections were stopped, at most `limit`.
+   * @param onFailure called for each invoice that fails; ends the call if it throws
    */
-  async closeNext(scope: TimeScope, now: Date, limit: number): Promise<number> {
+  async closeNext(
+    scope: TimeScope,
+    now: Date,
+    limit: number,
+    onFailure: OnFailure,
+  ): Promise<number> {
     const ids = await this.collection.findClosed(scope, now, limit);
     let closed = 0;
     for (const id of ids) {
@@ -34,8 +38,7 @@ export class CloseCollectionWorkflow {
         await this.close(id, now);
         closed += 1;
       } catch (error) {
-        if (scope !== null) throw error;
-        this.logger.error({ err: error, object_id: id }, 'due work was not finished');
+        await onFailure(id, error);
       }
     }
     return closed;

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { changedAt } from '../../../core/next-version';
 import { newId } from '../../../platform/ids';
 import { ReturnedLeases } from '../../../platform/processes';
@@ -18,8 +18,6 @@ import { leaseOf } from './payment-lease';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 const INVOICES_PER_READ = 50;
-/** Time after which the charge of an invoice is tried again if the attempt could not be started. */
-const FAILED_WAIT_MS = 60_000;
 
 interface StartedCharges {
   /** Number of invoices found, including those that are not charged. */
@@ -27,6 +25,8 @@ interface StartedCharges {
   /** Pending payments of the invoices to charge. The caller sends them to the provider. */
   readonly payments: readonly Payment[];
 }
+
+export type OnFailure = (invoiceId: string, error: unknown) => Promise<void>;
 
 type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 
@@ -44,8 +44,6 @@ type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
  */
 @Injectable()
 export class CollectInvoicesWorkflow {
-  private readonly logger = new Logger('collect-invoices');
-
   constructor(
     private readonly leases: ReturnedLeases,
     private readonly collection: InvoiceCollectionService,
@@ -69,34 +67,31 @@ export class CollectInvoicesWorkflow {
   }
 
   /**
-   * Does the same as {@link begin} for invoices that are due in real time, each in a commit of its own. Logs and
-   * postpones invoices that fail, and does not count them as examined. Ends after a failure if there are payments,
-   * because their lease has begun.
+   * Does the same as {@link begin} for invoices that are due in real time, each in a commit of its own. Does not count
+   * invoices that fail as examined. Ends after a failure if there are payments, because their lease has begun.
+   * @param onFailure called for each invoice that fails; must postpone the invoice
    */
-  async beginOneByOne(now: Date, limit: number): Promise<StartedCharges> {
+  async beginOneByOne(
+    now: Date,
+    limit: number,
+    isStopping: () => boolean,
+    onFailure: OnFailure,
+  ): Promise<StartedCharges> {
     const payments: Payment[] = [];
     let examined = 0;
     for (const id of await this.collection.findDue(now, INVOICES_PER_READ)) {
-      if (payments.length === limit) break;
+      if (payments.length === limit || isStopping()) break;
       try {
         const lockOne = () => this.collection.lockIfDue(id, now);
         const one = await this.beginWith(lockOne, true, now, 1);
         examined += one.examined;
         payments.push(...one.payments);
       } catch (error) {
-        await this.postponeFailed(id, error, now);
+        await onFailure(id, error);
         if (payments.length > 0) break;
       }
     }
     return { examined, payments };
-  }
-
-  private async postponeFailed(id: string, why: unknown, now: Date): Promise<void> {
-    const failed = (error: unknown) => {
-      this.logger.error({ err: error, object_id: id }, 'due work was not finished');
-    };
-    failed(why);
-    await this.collection.postponeFailed(id, FAILED_WAIT_MS, now).catch(failed);
   }
 
   private async beginWith(

@@ -1,11 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
+import { isOutage } from '../../../platform/database';
 import { ReturnedLeases } from '../../../platform/processes';
-import { NEXT_COLLECTION, WAITING_FOR_COLLECTION } from '../../invoicing';
+import { InvoiceCollectionService, NEXT_COLLECTION, WAITING_FOR_COLLECTION } from '../../invoicing';
 import { LimitedPoller, type Payment } from '../../payments';
-import { TestClockParticipants } from '../../test-clocks';
+import { DueQueues, TestClockParticipants } from '../../test-clocks';
 import { CloseCollectionWorkflow } from './close-collection.workflow';
-import { CollectInvoicesWorkflow } from './collect-invoices.workflow';
+import { CollectInvoicesWorkflow, type OnFailure } from './collect-invoices.workflow';
 import { leaseOf } from './payment-lease';
 
 const WORK = 'due-collections';
@@ -23,6 +24,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     private readonly collectInvoices: CollectInvoicesWorkflow,
     private readonly closeCollection: CloseCollectionWorkflow,
     private readonly leases: ReturnedLeases,
+    private readonly queues: DueQueues,
+    private readonly collection: InvoiceCollectionService,
   ) {
     super(WORK);
   }
@@ -48,16 +51,19 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   async runDue(): Promise<boolean> {
     this.examined = 0;
     await this.fill();
-    const closed = await this.closeCollection.closeNext(null, this.clock.now(), BATCH_SIZE);
+    const now = this.clock.now();
+    const closed = await this.closeCollection.closeNext(null, now, BATCH_SIZE, this.onFailure);
     return this.examined + closed > 0;
   }
 
   protected async claim(limit: number): Promise<readonly Payment[]> {
     const now = this.clock.now();
     const begun = this.collectInvoices.begin(null, now, limit).catch((error: unknown) => {
+      if (isOutage(error)) throw error;
       const message = 'due work failed together, and is done one by one';
       this.logger.warn({ err: error, work: WORK }, message);
-      return this.collectInvoices.beginOneByOne(now, limit);
+      const isStopping = () => this.stopping;
+      return this.collectInvoices.beginOneByOne(now, limit, isStopping, this.onFailure);
     });
     const { examined, payments } = await begun;
     this.examined = examined;
@@ -73,9 +79,22 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     }
   }
 
+  /** Logs, counts and postpones work on one invoice that failed. Throws the error if the whole database fails. */
+  private readonly onFailure: OnFailure = async (id, why) => {
+    if (isOutage(why)) throw why;
+    this.queues.countFailure(WORK, why);
+    const log = (error: unknown) => {
+      this.logger.error({ err: error, object_id: id }, 'due work was not finished');
+    };
+    log(why);
+    await this.collection.postponeFailed(id, this.clock.now()).catch(log);
+  };
+
   /** If a charge throws an error, the advance of the test clock fails. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
-    await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE);
+    await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE, (_, error) => {
+      throw error;
+    });
     const { payments } = await this.collectInvoices.begin(testClockId, now, BATCH_SIZE);
     await this.finish(payments);
   }

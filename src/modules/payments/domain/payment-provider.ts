@@ -257,6 +257,9 @@ export type UnrecordedRefundState =
 
 export interface ChargeQuery {
   readonly paymentId: string;
+  /** Minor units of `currency`. */
+  readonly amount: bigint;
+  readonly currency: string;
   readonly customerReference: string;
   /** Real time of the first request with the current `providerAttempt` of the payment. */
   readonly sentAt: Date;
@@ -302,12 +305,13 @@ export interface PreparingProvider extends ProviderBase {
   /** Returns the state of a charge; `prepared` if the charge has not been confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
   /**
-   * Searches for the charge of a payment that has no stored reference. Returns the provider's id of the charge, or null
-   * if there is no charge. Throws if the provider does not answer.
+   * Searches for the charge of a payment that has no stored reference. Returns the provider's id of the charge, which
+   * may have failed or been canceled; null if there is no charge; `not_sent` if the provider does not answer.
    */
-  find(query: ChargeQuery): Promise<string | null>;
+  find(query: ChargeQuery): Promise<string | NotSentOutcome | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
-  listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
+  /** Returns `not_sent` if the provider does not answer. */
+  listRefunds(chargeReference: string): Promise<readonly ListedRefund[] | NotSentOutcome>;
   retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState>;
   retrieveUnrecordedRefund(reference: string): Promise<UnrecordedRefundState>;
   retrieveDispute(reference: string): Promise<ProviderDisputeState>;

@@ -8,8 +8,10 @@ import {
   type ChargeRequest,
   type FailedOutcome,
   METHOD_UNUSABLE,
+  type NotSentOutcome,
   type PreparingProvider,
   type ProviderOutcome,
+  type UnknownOutcome,
 } from '../domain/payment-provider';
 import { PaymentMethodsRepository } from '../methods/payment-methods.repository';
 import { PaymentsRepository } from '../payments.repository';
@@ -21,7 +23,7 @@ type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'cancel
 /** Number of calls without a final outcome up to which polls repeat the request with the same idempotency key. */
 const MAX_REPLAYS = 2;
 
-const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
+const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
 
 /**
  * Charges at a {@link PreparingProvider}: prepares the charge, commits the reference, and confirms the charge. A
@@ -86,21 +88,34 @@ export class PreparedCharges {
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
-    const now = this.clock.now();
-    const sentAt = payment.sentAt ?? payment.createdAt;
-    const customerReference = await this.customerReference(provider, payment);
-    const found = await provider.find({ paymentId: payment.id, customerReference, sentAt });
-    if (found !== null) {
-      const providerReference = await this.payments.keepReference(payment.id, found);
-      if (providerReference === null) return UNKNOWN;
-      return this.resume(provider, { ...payment, providerReference });
-    }
+    const found = await this.restoreReference(provider, payment);
+    if (typeof found === 'string')
+      return this.resume(provider, { ...payment, providerReference: found });
+    if (found !== null) return found;
     const withdrawn = await this.withdrawnOutcome(payment);
     if (withdrawn !== null) return withdrawn;
+    const now = this.clock.now();
     const isReplayed =
-      now.getTime() - sentAt.getTime() < provider.replayMs && payment.attempts <= MAX_REPLAYS;
+      now.getTime() - firstSentAt(payment).getTime() < provider.replayMs &&
+      payment.attempts <= MAX_REPLAYS;
     const next = isReplayed ? payment : await this.payments.nextAttempt(payment, now);
     return next === null ? UNKNOWN : this.charge(provider, next);
+  }
+
+  /**
+   * Searches for the charge of a payment without a committed reference, and commits the reference. Returns the committed
+   * reference; null if the provider has no charge; `unknown` if the payment has ended meanwhile.
+   */
+  async restoreReference(
+    provider: PreparingProvider,
+    payment: Payment,
+  ): Promise<string | NotSentOutcome | UnknownOutcome | null> {
+    const { id: paymentId, amount, currency } = payment;
+    const customerReference = await this.customerReference(provider, payment);
+    const sentAt = firstSentAt(payment);
+    const found = await provider.find({ paymentId, amount, currency, customerReference, sentAt });
+    if (typeof found !== 'string') return found;
+    return (await this.payments.keepReference(paymentId, found)) ?? UNKNOWN;
   }
 
   /**
@@ -155,6 +170,8 @@ async function giveUp(
   const outcome = await provider.cancel(reference);
   return outcome.kind === 'canceled' ? withdrawn : outcome;
 }
+
+const firstSentAt = ({ sentAt, createdAt }: Payment): Date => sentAt ?? createdAt;
 
 const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): string =>
   `${id}:${step}:${providerAttempt}`;

@@ -106,6 +106,17 @@ export class ProviderGateway {
     );
   }
 
+  /**
+   * Searches for the charge of a payment without a reference, and stores the reference. Sends no charge. Returns false if
+   * the provider has no such charge or does not answer.
+   */
+  async restoreReference(payment: Payment): Promise<boolean> {
+    const found = await this.call(payment.provider, async (provider) =>
+      provider.flow === 'direct' ? null : this.preparedCharges.restoreReference(provider, payment),
+    );
+    return typeof found === 'string';
+  }
+
   /** @throws {ProblemError} `payment_provider_unavailable` */
   async clientAction({ provider, providerReference }: Payment): Promise<ClientAction | null> {
     if (providerReference === null) return null;

@@ -85,6 +85,7 @@ export async function resumePreparedRefund(
   if (refund.providerReference !== null) return provider.retrieveRefund(refund.providerReference);
   const request = refundRequest(payment, refund, provider.flow);
   const listed = await provider.listRefunds(request.chargeReference);
+  if ('kind' in listed) return listed;
   // A refund of another amount, or one that is stored as another refund, has copied metadata.
   const found = listed.find(
     ({ refundId, reference, amount }) =>

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { emptyPeriod, raise } from '../../../platform/errors';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest, Reports } from '../../../platform/database';
@@ -27,6 +27,8 @@ export interface ReplayRequest {
 /** Sends the events of a period to an endpoint again, with the same ids, oldest first. */
 @Injectable()
 export class ReplaysService implements OnModuleInit {
+  private readonly logger = new Logger('webhook-replays');
+
   constructor(
     private readonly jobs: Jobs,
     private readonly database: Database,
@@ -105,8 +107,15 @@ export class ReplaysService implements OnModuleInit {
         return true;
       });
     } catch (error) {
-      if (running !== null) await this.replays.moveBack(running.id, this.clock.now());
+      if (running !== null) await this.moveBack(running);
       throw error;
     }
+  }
+
+  /** Never throws, so that the error of the failed step is not lost. */
+  private async moveBack({ id }: Replay): Promise<void> {
+    await this.replays.moveBack(id, this.clock.now()).catch((error: unknown) => {
+      this.logger.error({ err: error, replay_id: id }, 'a failed replay was not moved back');
+    });
   }
 }

@@ -32,9 +32,12 @@ export function shareLosses(
 
   /**
    * Assigns up to `mostMinor` of a payment's loss to one invoice, and returns the assigned amount.
-   * @param full invoices that get nothing, because they can bear no more; invoices found to be full are added
+   * @param full ids of invoices that can bear no more, and of payments whose invoices were searched; those found are
+   *   added
    */
   const place = (paymentId: string, mostMinor: bigint, full: Set<string>): bigint => {
+    if (full.has(paymentId)) return 0n;
+    full.add(paymentId);
     for (const use of sharedOfPayment.get(paymentId) ?? []) {
       if (full.has(use.invoiceId)) continue;
       const wantedMinor = lesser(mostMinor, use.amountMinor - use.borneMinor);

@@ -1,6 +1,11 @@
 import type Stripe from 'stripe';
-import type { ListedRefund, PreparedCharge, ProviderOutcome } from '../../domain/payment-provider';
-import { fromStripeAmount } from './stripe-amounts';
+import type {
+  ChargeQuery,
+  ListedRefund,
+  PreparedCharge,
+  ProviderOutcome,
+} from '../../domain/payment-provider';
+import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
 import { declineOf, failureOfDecline, REFUND_DECLINED, type StripeFailure } from './stripe-errors';
 
 /** A declined payment intent. It can still be confirmed with another card, until it is canceled. */
@@ -37,6 +42,39 @@ export function stateOfIntent(
     default:
       return { kind: 'unknown' };
   }
+}
+
+/**
+ * Statuses of the intents of one payment, in the order in which they are searched. Only the intent with the committed
+ * reference was confirmed. An intent that is only prepared is therefore the last one, after one that was canceled
+ * because it failed.
+ */
+const SEARCHED: readonly Stripe.PaymentIntent.Status[] = [
+  'succeeded',
+  'processing',
+  'requires_action',
+  'canceled',
+  'requires_payment_method',
+  'requires_confirmation',
+];
+
+/**
+ * Returns the id of the payment's intent in a list, or null. The environment in the metadata may be a former one,
+ * because ids of payments are unique. An intent of another amount or currency has copied metadata.
+ */
+export function intentOf(
+  { paymentId, amount, currency }: ChargeQuery,
+  listed: readonly Stripe.PaymentIntent[],
+): string | null {
+  const stripeAmount = toStripeAmount(amount, currency);
+  const ours = listed.filter(
+    (intent) =>
+      intent.metadata['payment_id'] === paymentId &&
+      intent.amount === stripeAmount &&
+      intent.currency === currency.toLowerCase(),
+  );
+  const [found] = SEARCHED.flatMap((status) => ours.filter((intent) => intent.status === status));
+  return found?.id ?? null;
 }
 
 export function outcomeOfRefund({

@@ -9,6 +9,7 @@ import type {
   DetachOutcome,
   ProviderDisputeState,
   ListedRefund,
+  NotSentOutcome,
   UnrecordedChargeState,
   UnrecordedRefundState,
   PreparedCharge,
@@ -33,11 +34,12 @@ import {
   AMOUNT_NOT_CHARGEABLE,
   failureOfDecline,
   isMissing,
+  NOT_SENT,
   outcomeOfFailure,
   outcomeOfRefundFailure,
   type StripeFailure,
 } from './stripe-errors';
-import { listedRefundOf, outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
+import { intentOf, listedRefundOf, outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
 /** Time in which a request may be repeated with the same idempotency key. Stripe stores keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
@@ -225,25 +227,19 @@ export class StripeProvider implements PreparingProvider {
     return state.kind === 'prepared' ? state : this.outcomeOfConfirmed(answer);
   }
 
-  /**
-   * Finds the payment intent of a payment. Reads the list of the customer's intents, because Stripe's search index is
-   * delayed. Ignores canceled intents. Prefers an intent that succeeded or is being processed. The environment in the
-   * metadata may be a former one, because ids of payments are unique.
-   * @throws {Error} when Stripe does not answer
-   */
-  async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
+  /** Reads the list of the customer's intents, because Stripe's search index is delayed. */
+  async find(query: ChargeQuery): Promise<string | NotSentOutcome | null> {
+    const { paymentId, customerReference, sentAt } = query;
     const gte = Math.floor(sentAt.getTime() / 1_000) - CLOCK_SLACK_S;
-    const { answer } = await this.client.request('payment_intents/list', (sdk) =>
-      sdk.paymentIntents
-        .list({ customer: customerReference, created: { gte }, limit: 100 })
-        .autoPagingToArray({ limit: 10_000 }),
+    const { answer } = await this.client.request(
+      'payment_intents/list',
+      (sdk) =>
+        sdk.paymentIntents
+          .list({ customer: customerReference, created: { gte }, limit: 100 })
+          .autoPagingToArray({ limit: 10_000 }),
+      { payment_id: paymentId },
     );
-    if (answer === null) throw new Error(`Stripe did not list the charges of ${paymentId}.`);
-    const ours = answer.filter(
-      ({ metadata, status }) => metadata['payment_id'] === paymentId && status !== 'canceled',
-    );
-    const begun = ours.find(({ status }) => status === 'succeeded' || status === 'processing');
-    return (begun ?? ours[0])?.id ?? null;
+    return answer === null ? NOT_SENT : intentOf(query, answer);
   }
 
   async refund(request: ProviderRefundRequest): Promise<ProviderOutcome> {
@@ -269,15 +265,16 @@ export class StripeProvider implements PreparingProvider {
     return answer === null ? { kind: 'unknown' } : outcomeOfRefund(answer);
   }
 
-  /** @throws {Error} when Stripe does not answer */
-  async listRefunds(chargeReference: string): Promise<readonly ListedRefund[]> {
-    const { answer } = await this.client.request('refunds/list', (sdk) =>
-      sdk.refunds
-        .list({ payment_intent: chargeReference, limit: 100 })
-        .autoPagingToArray({ limit: 10_000 }),
+  async listRefunds(chargeReference: string): Promise<readonly ListedRefund[] | NotSentOutcome> {
+    const { answer } = await this.client.request(
+      'refunds/list',
+      (sdk) =>
+        sdk.refunds
+          .list({ payment_intent: chargeReference, limit: 100 })
+          .autoPagingToArray({ limit: 10_000 }),
+      { provider_reference: chargeReference },
     );
-    if (answer === null) throw new Error(`Stripe did not list the refunds of ${chargeReference}.`);
-    return answer.map(listedRefundOf);
+    return answer?.map(listedRefundOf) ?? NOT_SENT;
   }
 
   async retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState> {
