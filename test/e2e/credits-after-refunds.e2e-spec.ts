@@ -110,6 +110,35 @@ describe('credit for charges that were refunded', () => {
     });
   });
 
+  it.each([
+    [0, false, -4_000],
+    [7_000, false, -3_000],
+    [7_000, true, -4_000],
+    [10_000, true, -1_666],
+    [12_000, true, 0],
+  ])(
+    'is quoted for late usage as the next invoice gives it, after a refund of %i (taxed: %s)',
+    async (refunded, isTaxed, expected) => {
+      const fields = { currency: 'USD', ...(isTaxed ? await taxed(false) : {}) };
+      const story = await Story.begin(engine, on('03-01'), fields);
+      const { id: meter_id, event } = await story.meter();
+      const calls = { model: 'per_unit', timing: 'in_arrears', unit_amount: '1000', meter_id };
+      const { id: planId } = await story.planOf([{ name: 'Calls', ...calls }]);
+      await story.subscribe(planId, { collection: 'send_invoice' });
+      await story.reportUsage(event, on('03-01'), { n: 6 });
+      const taken = await story.reportUsage(event, on('03-01'), { n: 4 });
+      await story.advance(on('04-01'));
+      const payment = await pay((await story.invoices())[0]?.id ?? '');
+      if (refunded > 0) await refund(payment, { amount: refunded });
+      await engine.http.post('/v1/usage-events/void').send({ idempotency_key: taken });
+      const quoted = (await story.usage()).reduce((total, { amount }) => total + amount, 0);
+      await story.advance(on('05-01'));
+      const [, corrected] = await story.invoices();
+      expect([quoted, corrected?.subtotal]).toEqual([expected, expected]);
+      await story.verify();
+    },
+  );
+
   it('is what a refund leaves, also in a preview', async () => {
     const life = await paid();
     await refund(life.payment, { amount: 2_000 });

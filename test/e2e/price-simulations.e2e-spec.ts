@@ -1,4 +1,4 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-01-01T00:00:00.000Z';
 const RANGE = { from: START, to: '2027-01-01T00:00:00.000Z' };
@@ -36,10 +36,12 @@ describe('a simulation of prices', () => {
   let prices: readonly object[];
   const stories: Story[] = [];
 
+  /** Simulates the customers of the stories, unless the body says otherwise. */
   async function simulate(body: object): Promise<readonly Step[]> {
+    const customer_ids = stories.map(({ customerId }) => customerId);
     const answer = await engine.http
       .post('/v1/prices/simulations')
-      .send({ plan_id: plan, ...RANGE, ...body });
+      .send({ plan_id: plan, ...RANGE, customer_ids, ...body });
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toContain('application/x-ndjson');
     return answer.text
@@ -145,6 +147,16 @@ describe('a simulation of prices', () => {
     expect(steps.at(-1)).toMatchObject({ type: 'totals', customers: 1, winners: 0, losers: 1 });
   });
 
+  it('of all customers leaves out those on test clocks, unless they are named', async () => {
+    const { id } = await post(engine, '/v1/customers', { name: 'In real time' });
+    await post(engine, '/v1/subscriptions', { customer_id: id, plan_id: plan, quantity: '1' });
+    expect(await simulate({ prices, customer_ids: null })).toMatchObject([
+      { type: 'customer', customer_id: id, old_amount: 3_410, new_amount: 3_410 },
+      { type: 'progress', customers: 1, of: 1 },
+      { type: 'totals', customers: 1 },
+    ]);
+  });
+
   it('omits prices that it does not list, and includes periods that start within its range', async () => {
     const [{ amount }] = [base];
     const steps = await simulate({ prices: [base], to: '2026-02-01T00:00:00.000Z' });
@@ -176,6 +188,9 @@ describe('a simulation of prices', () => {
     [{ prices: [base, base] }, 422, 'simulated_price_unmatched'],
     [{ prices: [calls] }, 422, 'simulated_price_unmatched'],
     [{ prices: [{ ...seats, name: 'Base' }] }, 422, 'simulated_price_unmatched'],
+    [{ prices: [{ ...base, timing: 'in_arrears' }] }, 422, 'simulated_price_unmatched'],
+    [{ from: RANGE.to, to: RANGE.from }, 422, 'usage_period_empty'],
+    [{ to: RANGE.from }, 422, 'usage_period_empty'],
     [{ prices: [{ ...base, unit_amount: '1' }] }, 422, 'price_terms_contradict'],
     [{ prices: [] }, 400, 'validation_failed'],
   ] as const)('refuses %j: %d %s', async (body, status, code) => {

@@ -320,6 +320,28 @@ describe('subscriptions on the real clock', () => {
     expect([await listed('active'), await listed('incomplete_expired')]).toEqual([1, 1]);
   });
 
+  it.each(['2026-01-10', '2026-03-01', '2026-03-10'])(
+    'are previewed with their first invoice, if they owe nothing at their start on %s',
+    async (date) => {
+      const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+      const base = { name: 'Base', model: 'flat', timing: 'in_arrears', amount: 3_100 };
+      const { id: plan_id } = await story.planOf([base]);
+      const start_at = `${date}T00:00:00.000Z`;
+      const waits = { start_at, payment_behavior: 'default_incomplete' };
+      const body = { customer_id: story.customerId, plan_id, ...waits };
+      const { body: preview } = await engine.http.post('/v1/subscriptions?preview=true').send(body);
+      await story.subscribe(plan_id, waits);
+      await story.advance('2026-04-10T00:00:00.000Z');
+      const [issued] = await story.invoices();
+      const { total, period_start, period_end } = issued ?? {};
+      expect({ total, period_start }).toEqual({ total: 3_100, period_start: start_at });
+      expect(preview).toMatchObject({ total, period_start, period_end, reason: 'renewal' });
+      expect(preview).toMatchObject({
+        bills_at: date < '2026-03' ? '2026-03-01T00:00:00.000Z' : period_end,
+      });
+    },
+  );
+
   it('have no overlapping periods, enforced by the database', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));

@@ -135,6 +135,7 @@ describe('a percentage by group', () => {
       prices: [fee],
       from: '2026-01-01T00:00:00.000Z',
       to: '2026-03-01T00:00:00.000Z',
+      customer_ids: [story.customerId],
     };
     const ofSimulation = await listsDuring(async () => {
       const { text } = await engine.http.post('/v1/prices/simulations').send(body).expect(200);

@@ -12,13 +12,12 @@ import { toCreditGrant } from './domain/credit-grant';
 import { type CouponRequest, CouponContextsService } from './coupon-contexts.service';
 import type { InvoiceRateTerms } from './domain/billed-by';
 import type { BillingContext } from './domain/decide-invoice';
-import { maxCreditable, NOTHING_REFUNDED, type RefundedOf } from './domain/given-back';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditLineRequest } from './domain/line-item-request';
 import type { BillingRequest } from './domain/billing-request';
 import { type CorrectingRequest, FirstBillsService } from './first-bills.service';
-import { HeldByInvoiceRepository } from './held-by-invoice.repository';
+import { GivenBackService } from './given-back.service';
 import { UsageReadingsService } from './usage-readings.service';
 
 /** Fields of a billing request that determine which data its {@link BillingContext} contains. */
@@ -42,7 +41,7 @@ export class BillingContextService {
     private readonly firstBills: FirstBillsService,
     private readonly grants: CreditGrantsRepository,
     private readonly usage: UsageReadingsService,
-    private readonly held: HeldByInvoiceRepository,
+    private readonly givenBack: GivenBackService,
     private readonly ledger: LedgerService,
   ) {}
 
@@ -88,7 +87,7 @@ export class BillingContextService {
     const credits = requests.flatMap(creditsOf);
     const customerIds = customers.map(({ id }) => id);
     const billed = groupBy(await this.billed.inAdvance(credits, locks), ({ itemId }) => itemId);
-    const creditable = await this.creditableOf(requests);
+    const creditable = await this.givenBack.creditableOf(requests);
     const rates = await this.customers.taxRatesOf(customers);
     const usage = await this.usage.loadAll(requests, locks);
     const grants = groupBy(
@@ -150,22 +149,6 @@ export class BillingContextService {
       requests.map((request) => ({ request, corrected: correctedOf(contextOf(request)) })),
     );
     return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
-  }
-
-  /** Returns the amounts, by invoice id, to which refunds and disputes limit credits, in minor units. */
-  private async creditableOf(
-    requests: readonly ContextRequest[],
-  ): Promise<ReadonlyMap<string, bigint>> {
-    const refunded: RefundedOf = new Map(
-      requests.flatMap((request) => [...(request.refunded ?? [])]),
-    );
-    const held = await this.held.heldBy([...refunded.keys()]);
-    return new Map(
-      [...held].flatMap(([id, heldBy]) => {
-        const maxMinor = maxCreditable(heldBy, refunded.get(id) ?? NOTHING_REFUNDED);
-        return maxMinor === null ? [] : [[id, maxMinor]];
-      }),
-    );
   }
 }
 

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { GivenBackTerms } from './domain/billing-request';
+import { maxCreditable, NOTHING_REFUNDED, type RefundedOf } from './domain/given-back';
 import type { CreditLineRequest, LateUsageRequest } from './domain/line-item-request';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
@@ -10,7 +12,7 @@ export interface GivenBackSources {
   readonly late: readonly LateUsageRequest[];
 }
 
-/** Finds the earlier invoices that a new invoice may credit or correct. */
+/** Finds the earlier invoices that a new invoice may credit or correct, and how much of them. */
 @Injectable()
 export class GivenBackService {
   constructor(
@@ -30,5 +32,21 @@ export class GivenBackService {
     const credited = await this.held.creditedBy(credits);
     const corrected = await this.held.billedUsage(late.map(({ request }) => request));
     return { invoiceIds: [...credited, ...corrected], late };
+  }
+
+  /** Returns the amounts, by invoice id, to which refunds and disputes limit credits, in minor units. */
+  async creditableOf(
+    requests: readonly Pick<GivenBackTerms, 'refunded'>[],
+  ): Promise<ReadonlyMap<string, bigint>> {
+    const refunded: RefundedOf = new Map(
+      requests.flatMap((request) => [...(request.refunded ?? [])]),
+    );
+    const held = await this.held.heldBy([...refunded.keys()]);
+    return new Map(
+      [...held].flatMap(([id, heldBy]) => {
+        const maxMinor = maxCreditable(heldBy, refunded.get(id) ?? NOTHING_REFUNDED);
+        return maxMinor === null ? [] : [[id, maxMinor]];
+      }),
+    );
   }
 }

@@ -4,6 +4,7 @@ import { isWireSafe } from '../../core/money';
 import { Database, Reports } from '../../platform/database';
 import { referenceNotFound, raise } from '../../platform/errors';
 import { CatalogService, type CatalogPrice, type PriceTerms, toPrice } from '../catalog';
+import { usagePeriodEmpty } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { ChargedEventsService, type ChargesOf } from './charged-events.service';
 import type { CreditLineRequest } from './domain/line-item-request';
@@ -27,7 +28,7 @@ export interface SimulationCommand {
   /** Start of the range `[from, to)`. The billing periods that start in this range are simulated. */
   readonly from: Date;
   readonly to: Date;
-  /** Customers to simulate; null for all customers. */
+  /** Customers to simulate; null for all customers in real time. */
   readonly customerIds: readonly string[] | null;
 }
 
@@ -85,12 +86,13 @@ export class SimulatePricesService {
    * Checks the command. The generator then yields, customer by customer, the amount billed for the plan, and the amount
    * that the new prices would have billed for the same time and usage.
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
-   *   `too_many_reports`. The generator also throws `invoice_too_large`
+   *   `usage_period_empty`, `too_many_reports`. The generator also throws `invoice_too_large`
    */
   async simulate(
     command: SimulationCommand,
     creditsAtEnd: CreditsAtEnd,
   ): Promise<AsyncGenerator<SimulationStep>> {
+    if (command.from >= command.to) throw usagePeriodEmpty();
     const setup = { ...(await this.setup(command)), creditsAtEnd };
     this.reports.requireRoom('simulation');
     return this.steps(setup);
@@ -254,6 +256,7 @@ function namedOf(price: CatalogPrice): NamedPrice {
     name: price.name,
     meterId: price.meterId,
     isByGroup: price.isByGroup,
+    timing: price.timing,
     rating: price.rating,
     minimumMinor: price.minimumAmount,
     maximumMinor: price.maximumAmount,

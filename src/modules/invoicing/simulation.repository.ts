@@ -10,11 +10,13 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 const COUNT_CUSTOMERS = `
-  SELECT count(DISTINCT customer_id)::int AS count FROM invoice WHERE subscription_id IS NOT NULL`;
+  SELECT count(DISTINCT customer_id)::int AS count FROM invoice
+  WHERE subscription_id IS NOT NULL AND test_clock_id IS NULL`;
 
 const CUSTOMERS_AFTER = `
   SELECT DISTINCT customer_id FROM invoice
-  WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
+  WHERE customer_id > $1 AND subscription_id IS NOT NULL AND test_clock_id IS NULL
+  ORDER BY customer_id LIMIT $2`;
 
 /** Ignores void invoices, because the invoices that replace them bill the same charges again. */
 const BILLED = `
@@ -86,11 +88,15 @@ export class SimulationRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
+  /** Returns the number of customers that {@link customersAfter} returns on all pages. */
   async countCustomers(): Promise<number> {
     return (await this.database.queryValue<number>(COUNT_CUSTOMERS)) ?? 0;
   }
 
-  /** Returns the ids of the next customers after `id` that have invoices for subscriptions, in ascending order. */
+  /**
+   * Returns the ids of the next customers after `id` that have invoices for subscriptions, in ascending order. Leaves
+   * out customers on test clocks.
+   */
   customersAfter(id: string, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, limit]);
   }

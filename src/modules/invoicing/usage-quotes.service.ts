@@ -7,6 +7,7 @@ import type { Invoice } from './domain/invoice';
 import type { BillingRequest } from './domain/billing-request';
 import { requestOf } from './domain/renewal-draft';
 import { quoteOf, type UsageQuote } from './domain/usage-quote';
+import { GivenBackService } from './given-back.service';
 import { invoiceTooLarge } from './invoicing.errors';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
@@ -22,21 +23,20 @@ export class UsageQuotesService {
   constructor(
     private readonly usage: UsageReadingsService,
     private readonly drafts: RenewalDraftsRepository,
+    private readonly givenBack: GivenBackService,
   ) {}
 
   /**
-   * Returns the present charges for the usage and late usage of each request. Changes and locks nothing.
+   * Returns the present charges for the usage of each request, and for its `late` usage within what `refunded` leaves.
+   * Changes and locks nothing.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quote(requests: readonly BillingRequest[], now: Date): Promise<readonly UsageQuote[]> {
-    const late = await this.usage.late(
-      requests.flatMap(({ subscriptionId }) => subscriptionId ?? []),
-    );
-    const asked = requests.map((request) => ({ ...request, late }));
-    const counted = await this.usage.loadAll(asked, false);
-    return asked.flatMap((request) => {
+    const counted = await this.usage.loadAll(requests, false);
+    const creditable = await this.givenBack.creditableOf(requests);
+    return requests.flatMap((request) => {
       const usage = counted.get(request) ?? [];
-      const context = { ...NOTHING_BUT_USAGE, usage };
+      const context = { ...NOTHING_BUT_USAGE, usage, creditable };
       const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
       const invoice = decideInvoice(request, context, ids, now);
       return usage.map((one) => notTooLarge(quoteOf(one, invoice)));
@@ -77,7 +77,6 @@ function notTooLarge(quote: UsageQuote): UsageQuote {
 const NOTHING_BUT_USAGE = {
   testClockId: null,
   billed: [],
-  creditable: new Map(),
   coupons: [],
   billingPeriod: null,
   taxRates: [],

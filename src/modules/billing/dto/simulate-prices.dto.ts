@@ -19,8 +19,8 @@ export class SimulatePricesDto {
   readonly plan_id!: string;
   @NestedListField(
     PriceInputDto,
-    'All new prices. Each replaces existing prices of the same name, which must have the same meter and ' +
-      '`by_group`; other existing prices are no longer sold.',
+    'All new prices. Each replaces prices of the same name, which must have the same meter, `by_group` and `timing`; ' +
+      'other prices are no longer sold.',
     { min: 1, max: MAX_PRICES },
   )
   readonly prices!: readonly PriceInputDto[];
@@ -30,7 +30,7 @@ export class SimulatePricesDto {
   readonly from!: string;
   @InstantField('Billing periods that begin before then.', { example: '2026-07-01T00:00:00.000Z' })
   readonly to!: string;
-  @IdListField('cus', 'Only these customers. Default: all.', {
+  @IdListField('cus', 'Only these customers. Default: all but those on test clocks.', {
     min: 1,
     max: MAX_CUSTOMERS,
     nullable: true,

@@ -19,7 +19,7 @@ export class SimulatePricesWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
-   *   `too_many_reports`. The generator also throws `invoice_too_large`
+   *   `usage_period_empty`, `too_many_reports`. The generator also throws `invoice_too_large`
    */
   simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
     return this.simulating.simulate(command, (itemIds) => this.periods.creditsAtEnd(itemIds));

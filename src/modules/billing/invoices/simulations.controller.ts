@@ -4,8 +4,9 @@ import type { Response } from 'express';
 import { ProblemError, referenceNotFound, tooManyReports } from '../../../platform/errors';
 import { Operation, sendLines } from '../../../platform/http';
 import { priceTermsContradict } from '../../catalog';
-import { meterBackfilling } from '../../meters';
 import { simulatedPriceUnmatched, type SimulationStep } from '../../invoicing';
+import { usagePeriodEmpty } from '../../metering';
+import { meterBackfilling } from '../../meters';
 import { SIMULATION_LINES } from '../dto/simulation-line.dto';
 import {
   SimulatePricesDto,
@@ -25,11 +26,9 @@ export class SimulationsController {
     summary: 'Simulate a change of prices',
     description:
       'Rates the billed lines of a plan again, at other prices, and changes nothing. Discounts, refunds and credit notes ' +
-      'stay as they were made. The answer consists of lines of ' +
-      'JSON: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
-      '`progress` with the `customers` read so far and `of` how many; at the end `totals` with the number of `customers`, of ' +
-      '`winners`, who would have paid less, and of `losers`. An amount too large for an answer ends it with `problem`, ' +
-      'its `code` and `detail`. If the last line is neither `totals` nor `problem`, the answer was cut off.',
+      'stay as they were made. The answer consists of lines of JSON: `customer` with amounts before discounts and tax, ' +
+      '`progress`, and at the end `totals`. An amount too large for an answer ends it with `problem`. If the last line is ' +
+      'neither `totals` nor `problem`, the answer was cut off.',
     access: 'invoices:read',
     lines: SIMULATION_LINES,
     reads: 'body',
@@ -38,6 +37,7 @@ export class SimulationsController {
       meterBackfilling,
       priceTermsContradict,
       simulatedPriceUnmatched,
+      usagePeriodEmpty,
       tooManyReports,
     ],
   })

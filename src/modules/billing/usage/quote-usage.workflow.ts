@@ -5,6 +5,7 @@ import { CustomersService } from '../../customers';
 import { type UsageQuote, UsageQuotesService } from '../../invoicing';
 import { SubscriptionsRepository, usageSoFar } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
+import { RefundedAmounts } from '../refunded-amounts';
 import { usageRequestOf } from '../subscriptions/billing-request';
 
 export interface CustomerUsage extends UsageQuote {
@@ -26,6 +27,7 @@ export class QuoteUsageWorkflow {
     private readonly testClocks: TestClocksService,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly quotes: UsageQuotesService,
+    private readonly refundedAmounts: RefundedAmounts,
   ) {}
 
   /**
@@ -42,7 +44,8 @@ export class QuoteUsageWorkflow {
         const { subscription } = snapshot;
         const { id: subscriptionId, currency } = subscription;
         const request = usageRequestOf(subscription, usageSoFar(snapshot));
-        const quotes = await this.quotes.quote([request], now);
+        const givenBack = await this.refundedAmounts.read({ subscriptionIds: [subscriptionId] });
+        const quotes = await this.quotes.quote([{ ...request, ...givenBack }], now);
         const common = { subscriptionId, currency, invoiceId: null };
         found.push(...quotes.map((quote) => ({ ...quote, ...common })));
       }

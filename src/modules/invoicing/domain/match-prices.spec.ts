@@ -8,6 +8,7 @@ const price = (name: string, parts: Partial<NamedPrice> = {}): NamedPrice => ({
   name,
   meterId: null,
   isByGroup: false,
+  timing: 'in_arrears',
   rating: PER_UNIT,
   minimumMinor: null,
   maximumMinor: null,
@@ -54,6 +55,12 @@ describe('the prices of a simulation', () => {
       [price('Calls')],
       [price('Calls', { isByGroup: true })],
       [[0, 'has another `by_group` than the price it replaces']],
+    ],
+    [
+      'another timing',
+      [price('Base'), price('Base', { timing: 'in_advance' })],
+      [price('Base', { timing: 'in_advance' })],
+      [[0, 'has another `timing` than the price it replaces']],
     ],
     [
       'a price per unit for a flat one',

@@ -4,6 +4,7 @@ export interface NamedPrice {
   readonly name: string;
   readonly meterId: string | null;
   readonly isByGroup: boolean;
+  readonly timing: 'in_advance' | 'in_arrears';
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
@@ -15,8 +16,9 @@ export interface MatchFault {
 }
 
 /**
- * Matches new prices to sold prices by name. Two prices match only if both have the same meter and `isByGroup`. A flat
- * price matches only a flat price, because its quantity is not known. A sold price without a match is dropped.
+ * Matches new prices to sold prices by name. Two prices match only if both have the same meter, `isByGroup` and
+ * `timing`. A flat price matches only a flat price, because its quantity is not known. A sold price without a match is
+ * dropped.
  */
 export function matchPrices<Sold extends NamedPrice>(
   sold: readonly Sold[],
@@ -48,6 +50,9 @@ function faultOf(
   if (replaced.some(({ meterId }) => meterId !== price.meterId)) return 'has another meter';
   if (replaced.some(({ isByGroup }) => isByGroup !== price.isByGroup)) {
     return 'has another `by_group` than the price it replaces';
+  }
+  if (replaced.some(({ timing }) => timing !== price.timing)) {
+    return 'has another `timing` than the price it replaces';
   }
   const wasFlat = replaced.some(({ rating }) => rating.model === 'flat');
   return wasFlat && price.rating.model !== 'flat' ? 'replaces a flat price' : null;

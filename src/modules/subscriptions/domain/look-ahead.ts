@@ -1,5 +1,5 @@
 import { decideDue } from './decide';
-import { isAwaitingPayment } from './first-payment';
+import { activated, isAwaitingPayment } from './first-payment';
 import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
@@ -17,7 +17,8 @@ export interface NextBilling {
 
 /**
  * Returns the decisions that may make the next invoice: first `decided`, then the due work that follows if no request
- * changes the subscription.
+ * changes the subscription. Each further decision assumes that those before it made no invoice, so a subscription that
+ * would wait for its first payment becomes active.
  */
 export function* billingsAhead(
   snapshot: Snapshot,
@@ -30,9 +31,10 @@ export function* billingsAhead(
   let at = now;
   for (let ahead = 0; ahead <= MAX_DECISIONS_AHEAD; ahead += 1) {
     if (canBill(state, outcome)) yield { outcome, at };
+    if (isAwaitingPayment(state.subscription)) return;
     const next = stateAfter(state, outcome);
     const dueAt = next.subscription.nextBillingAt;
-    if (dueAt === null || isAwaitingPayment(next.subscription)) return;
+    if (dueAt === null) return;
     // Work that fell due in the past, as after a back-dated start, is done now.
     at = dueAt > now ? dueAt : now;
     outcome = decideDue(next, ids, at);
@@ -57,8 +59,9 @@ function stateAfter({ items, period, pending }: Snapshot, outcome: Outcome): Sna
       const isReopened = outcome.itemsReopened.includes(item.id);
       return isReopened ? { ...item, endAt: null } : { ...item, ...ended.get(item.id) };
     });
+  const { subscription } = outcome;
   return {
-    subscription: outcome.subscription,
+    subscription: isAwaitingPayment(subscription) ? activated(subscription) : subscription,
     items: [...kept, ...outcome.itemsAdded],
     period: outcome.periodOpened ?? outcome.periodChanged ?? period,
     pending: outcome.scheduled ?? (outcome.settled === null ? pending : null),
