@@ -4,7 +4,6 @@ export {
   periodFollowing,
   periodsBegunBy,
   type BillingAnchor,
-  type BillingPeriod,
   type Interval,
 } from './billing-anchor';
 export { contains, elapsedSeconds, type Period } from './period';
