@@ -127,14 +127,13 @@ export class CreditNoteParts {
     if (this.parts.has(line.lineId)) return { netMinor: 0n, tax: ZERO };
     const { together } = line;
     const taken = this.takenOf(line);
-    const taxTogether = total(together.taxShares.map(({ taxMinor }) => nonNegative(taxMinor)));
     return {
       netMinor: nonNegative(
         lesser(line.netMinor - line.creditedNetMinor, together.netMinor - taken.netMinor),
       ),
       tax: lesserOf(
         rational(total(taxLeftByRate(line))),
-        subtract(rational(taxTogether), taken.tax),
+        subtract(rational(taxLeftOf(together)), taken.tax),
       ),
     };
   }
@@ -147,7 +146,7 @@ export class CreditNoteParts {
 /**
  * Splits the tax of a part over the rates of its line, in proportion to what is left at each rate.
  * @param given tax that the note already takes from lines billed together with the line
- * @returns less than `taxMinor` if rounding left less at these rates
+ * @returns less than `taxMinor` if less is left at these rates, or of all lines billed together
  */
 function splitOverRates(
   line: CreditableLine,
@@ -155,7 +154,8 @@ function splitOverRates(
   given: readonly TaxShare[],
 ): TaxShare[] {
   const leftByRate = taxLeftByRate(line, given);
-  const parts = allocate(lesser(taxMinor, total(leftByRate)), leftByRate);
+  const most = lesser(total(leftByRate), taxLeftOf(line.together) - taxOf(given));
+  const parts = allocate(lesser(taxMinor, most), leftByRate);
   return line.taxShares.map(({ taxRateId }, index) => ({
     taxRateId,
     taxMinor: parts[index] ?? 0n,
@@ -174,6 +174,15 @@ function taxLeftByRate(line: CreditableLine, given: readonly TaxShare[] = []): b
       ),
     ),
   );
+}
+
+/**
+ * Returns the tax that can be credited of lines billed together. A rate at which less than nothing is left lowers it,
+ * and so does a net amount below zero: -1 with 1 inclusive tax leaves nothing.
+ */
+function taxLeftOf({ netMinor, taxShares }: LeftTogether): bigint {
+  const taxMinor = taxOf(taxShares);
+  return nonNegative(lesser(taxMinor, taxMinor + netMinor));
 }
 
 function taxOf(shares: readonly TaxShare[]): bigint {

@@ -276,13 +276,18 @@ function exactly(
     const beside = exact.filter((one) => billedWith(line).includes(one.line));
     const all = leftOfAll(line, invoices);
     const taken = beside.map(({ tax }) => fraction(-tax.over, tax.under));
-    const ofAll = taken.reduce(plus, fraction(sum(all.taxes.map(notNegative))));
+    const ofAll = taken.reduce(plus, fraction(creditableTaxOf(all)));
     const left = lower(fraction(sum(taxesLeft(line, invoices))), ofAll);
     const isLast = net === creditableOf(line, invoices, sum(beside.map((one) => one.net)));
     const tax = isLast ? left : lower(fraction(line.tax * net, netOf(line)), left);
     exact.push({ line, net, tax });
   }
   return exact;
+}
+
+/** Returns the largest tax that notes may take of amounts: all of it, less what the net amount is below zero. */
+function creditableTaxOf({ net, taxes }: Left): bigint {
+  return notNegative(sum(taxes) + least(net, 0n));
 }
 
 /** Returns the tax of a line that can still be credited at each of its rates. */
@@ -315,7 +320,8 @@ function withTax(
   for (const [index, { line, net }] of parts.entries()) {
     const beside = credited.filter((one) => billedWith(line).includes(one.line));
     const left = taxesLeft(line, invoices, beside);
-    const taxes = split(least(rounds[index] ?? 0n, sum(left)), left);
+    const ofAll = creditableTaxOf(leftOfAll(line, invoices)) - sum(beside.map((one) => one.tax));
+    const taxes = split(least(rounds[index] ?? 0n, least(sum(left), ofAll)), left);
     credited.push({ line, net, tax: sum(taxes), taxes });
   }
   return credited;
