@@ -130,6 +130,17 @@ describe('credit notes of a charge that was lowered', () => {
         [44, 34],
       ],
     ],
+    [
+      'a negative tax',
+      false,
+      '5',
+      [
+        [1010, 0],
+        [776, null],
+        [1105, 342],
+        [95, 6],
+      ],
+    ],
   ])('take what is owed when an unpaid subscription expires with %s', async (...of) => {
     const [, inclusive, percentage, prices] = of;
     const story = await begin(inclusive, percentage);
