@@ -21,10 +21,32 @@ describe('credit notes of a charge that was lowered', () => {
 
   afterAll(() => engine.close());
 
-  async function begin(): Promise<Story> {
-    const terms = { name: 'VAT', percentage: '19', inclusive: false };
-    const { id } = await post(engine, '/v1/tax-rates', terms);
-    return Story.begin(engine, START, { tax_rate_ids: [id] });
+  async function begin(inclusive = false, ...percentages: readonly string[]): Promise<Story> {
+    const ids: string[] = [];
+    for (const percentage of percentages.length === 0 ? ['19'] : percentages) {
+      const { id } = await post(engine, '/v1/tax-rates', { name: 'VAT', percentage, inclusive });
+      ids.push(id);
+    }
+    return Story.begin(engine, START, { tax_rate_ids: ids });
+  }
+
+  /** Sells prices in advance, each with an amount and a maximum or null, and returns their first invoice. */
+  async function billed(
+    story: Story,
+    prices: readonly (readonly [number, number | null])[],
+    terms: object,
+  ): Promise<Invoice> {
+    const price = { model: 'per_unit', timing: 'in_advance' };
+    const plan = await story.planOf(
+      prices.map(([unit, most], place) => ({
+        ...price,
+        name: `Seats ${place}`,
+        unit_amount: String(unit),
+        ...(most === null ? {} : { maximum_amount: most }),
+      })),
+    );
+    await story.subscribe(plan.id, { ...terms });
+    return firstOf(story);
   }
 
   /** Sells a seat for 1.00, lowered to a maximum of 0.67. */
@@ -65,14 +87,19 @@ describe('credit notes of a charge that was lowered', () => {
   const read = async <Answer>(path: string): Promise<Answer> =>
     (await engine.http.get(path)).body as Answer;
 
-  /** Asserts that nothing is left of the only invoice of a customer, and that the customer got nothing. */
-  async function expectNothingLeft(story: Story): Promise<void> {
+  /** Asserts that the only invoice of a customer is settled, and that the customer got nothing. */
+  async function expectSettled(story: Story): Promise<void> {
     expect(await firstOf(story)).toMatchObject({ status: 'paid', amount_remaining: 0 });
     expect(await read(`/v1/customers/${story.customerId}/balance`)).toMatchObject({ balance: 0 });
+    await story.verify();
+  }
+
+  /** Asserts the same as {@link expectSettled}, and that no account has a balance. */
+  async function expectNothingLeft(story: Story): Promise<void> {
     const path = `/v1/ledger/accounts?customer_id=${story.customerId}`;
     const { data } = await read<{ data: { account: string; balance: string }[] }>(path);
     expect(data.filter(({ balance }) => balance !== '0')).toEqual([]);
-    await story.verify();
+    await expectSettled(story);
   }
 
   it.each([
@@ -88,6 +115,56 @@ describe('credit notes of a charge that was lowered', () => {
     const net = 67 - times * amount;
     expect(data[0]).toMatchObject({ net, tax: 13 - tax, credited_to_balance: 0 });
     await expectNothingLeft(story);
+  });
+
+  it.each<[string, boolean, string, (readonly [number, number | null])[]]>([
+    [
+      'inclusive tax',
+      true,
+      '20',
+      [
+        [14, 0],
+        [11, null],
+        [18, null],
+        [42, 18],
+        [44, 34],
+      ],
+    ],
+    [
+      'a negative tax',
+      false,
+      '5',
+      [
+        [1010, 0],
+        [776, null],
+        [1105, 342],
+        [95, 6],
+      ],
+    ],
+  ])('take what is owed when an unpaid subscription expires with %s', async (...of) => {
+    const [, inclusive, percentage, prices] = of;
+    const story = await begin(inclusive, percentage);
+    const terms = { payment_behavior: 'default_incomplete', collection: 'automatic' };
+    const invoice = await billed(story, prices, terms);
+    await post(engine, '/v1/credit-notes', {
+      invoice_id: invoice.id,
+      lines: [{ invoice_line_id: invoice.lines[1]?.id, amount: 1 }],
+      reason: 'Not as agreed',
+      settle: 'credit',
+    });
+    await story.advance('2026-03-03T00:00:00.000Z');
+    await expectSettled(story);
+  });
+
+  it('take no tax at one rate that another rate gave back', async () => {
+    const story = await begin(false, '19', '1');
+    const prices = [
+      [155, 2],
+      [1276, 44],
+    ] as const;
+    const invoice = await billed(story, prices, { collection: 'send_invoice' });
+    expect(await issue(invoice, 2)).toMatchObject({ net: 2, tax: 0 });
+    await story.verify();
   });
 
   it.each([

@@ -1,3 +1,5 @@
+import type { Counter } from 'prom-client';
+import { Metrics } from '../../src/platform/observability';
 import { createCustomer } from '../support/billing';
 import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -66,6 +68,19 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect(await found()).toBe(before);
     await engine.http.post(`/v1/invoices/${unknown}/finalize`);
     expect(await found()).toBe(before + 1);
+  });
+
+  it('finalizes an invoice although its characters could not be checked', async () => {
+    const id = await draft(await buyer());
+    const name = 'invoices_finalized_with_missing_glyphs_total';
+    const counter = engine.app.get(Metrics).registry.getSingleMetric(name) as Counter;
+    const failing = jest.spyOn(counter, 'inc').mockImplementationOnce(() => {
+      throw new Error('The counter is broken.');
+    });
+    const { status, body } = await engine.http.post(`/v1/invoices/${id}/finalize`);
+    expect(failing).toHaveBeenCalledTimes(1);
+    failing.mockRestore();
+    expect([status, (body as { status?: string }).status]).toEqual([200, 'open']);
   });
 
   it('counts printed invoices with characters that no font has', async () => {

@@ -111,30 +111,20 @@ export class CreditNoteParts {
     const exactTaxes = parts.map(({ exactTax }) => exactTax);
     const { numerators, denominator } = overCommonDenominator(exactTaxes);
     const taxes = allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
-    const given = new Map<LeftTogether, readonly TaxShare[]>();
-    const lines = parts.map(({ line, netMinor }, index): CreditNoteLine => {
-      const before = given.get(line.together) ?? [];
-      const taxShares = splitOverRates(line, taxes[index] ?? 0n, before);
-      given.set(line.together, [...before, ...taxShares]);
-      return { lineId: line.lineId, netMinor, taxMinor: taxOf(taxShares), taxShares };
-    });
-    const netMinor = total(lines.map((line) => line.netMinor));
-    const taxMinor = total(lines.map((line) => line.taxMinor));
-    return { lines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
+    return noteOf(parts, (index) => taxes[index] ?? 0n);
   }
 
   private leftOf(line: CreditableLine): Left {
     if (this.parts.has(line.lineId)) return { netMinor: 0n, tax: ZERO };
     const { together } = line;
     const taken = this.takenOf(line);
-    const taxTogether = total(together.taxShares.map(({ taxMinor }) => nonNegative(taxMinor)));
     return {
       netMinor: nonNegative(
         lesser(line.netMinor - line.creditedNetMinor, together.netMinor - taken.netMinor),
       ),
       tax: lesserOf(
         rational(total(taxLeftByRate(line))),
-        subtract(rational(taxTogether), taken.tax),
+        subtract(rational(taxLeftOf(together)), taken.tax),
       ),
     };
   }
@@ -145,9 +135,55 @@ export class CreditNoteParts {
 }
 
 /**
+ * Returns the credit note of everything left of all lines of an invoice, without lines of which nothing is left. The
+ * total is what is left of the invoice, also if rounding billed a charge that was lowered to zero with a tax of -1: the
+ * last line with tax then gives back 1 less.
+ */
+export function creditNoteOfRest(lines: readonly CreditableLine[]): CreditNoteAmounts {
+  const left = [...new Set(lines.map(({ together }) => together))];
+  let restMinor = nonNegative(
+    total(left.map(({ netMinor, taxShares }) => netMinor + taxOf(taxShares))),
+  );
+  const nets = new CreditNoteParts();
+  const parts = lines.map((line) => {
+    const netMinor = lesser(nets.creditableMinor(line), restMinor);
+    if (netMinor > 0n) nets.take(line, netMinor);
+    restMinor -= netMinor;
+    return { line, netMinor };
+  });
+  const note = noteOf(parts, (_, takenMinor) => restMinor - takenMinor);
+  return {
+    ...note,
+    lines: note.lines.filter((line) => line.netMinor > 0n || line.taxMinor > 0n),
+  };
+}
+
+/**
+ * Returns the credit note of these parts, with the tax split over the rates of each line.
+ * @param taxOfPart returns the largest tax of a part, given its index and the tax of all parts before it
+ */
+function noteOf(
+  parts: readonly Pick<Part, 'line' | 'netMinor'>[],
+  taxOfPart: (index: number, takenMinor: bigint) => bigint,
+): CreditNoteAmounts {
+  const given = new Map<LeftTogether, readonly TaxShare[]>();
+  let takenMinor = 0n;
+  const lines = parts.map(({ line, netMinor }, index): CreditNoteLine => {
+    const before = given.get(line.together) ?? [];
+    const taxShares = splitOverRates(line, taxOfPart(index, takenMinor), before);
+    const taxMinor = taxOf(taxShares);
+    given.set(line.together, [...before, ...taxShares]);
+    takenMinor += taxMinor;
+    return { lineId: line.lineId, netMinor, taxMinor, taxShares };
+  });
+  const netMinor = total(lines.map((line) => line.netMinor));
+  return { lines, netMinor, taxMinor: takenMinor, totalMinor: netMinor + takenMinor };
+}
+
+/**
  * Splits the tax of a part over the rates of its line, in proportion to what is left at each rate.
  * @param given tax that the note already takes from lines billed together with the line
- * @returns less than `taxMinor` if rounding left less at these rates
+ * @returns less than `taxMinor` if less is left at these rates, or of all lines billed together
  */
 function splitOverRates(
   line: CreditableLine,
@@ -155,7 +191,8 @@ function splitOverRates(
   given: readonly TaxShare[],
 ): TaxShare[] {
   const leftByRate = taxLeftByRate(line, given);
-  const parts = allocate(lesser(taxMinor, total(leftByRate)), leftByRate);
+  const most = lesser(total(leftByRate), taxLeftOf(line.together) - taxOf(given));
+  const parts = allocate(lesser(taxMinor, most), leftByRate);
   return line.taxShares.map(({ taxRateId }, index) => ({
     taxRateId,
     taxMinor: parts[index] ?? 0n,
@@ -174,6 +211,15 @@ function taxLeftByRate(line: CreditableLine, given: readonly TaxShare[] = []): b
       ),
     ),
   );
+}
+
+/**
+ * Returns the tax that can be credited of lines billed together. A rate at which less than nothing is left lowers it,
+ * and so does a net amount below zero: -1 with 1 inclusive tax leaves nothing.
+ */
+function taxLeftOf({ netMinor, taxShares }: LeftTogether): bigint {
+  const taxMinor = taxOf(taxShares);
+  return nonNegative(lesser(taxMinor, taxMinor + netMinor));
 }
 
 function taxOf(shares: readonly TaxShare[]): bigint {

@@ -2,6 +2,7 @@ export { assembleInvoice, type InvoiceContents } from './assemble';
 export type { Commitment } from './commitments';
 export type { CreditGrant } from './credit-balance';
 export {
+  creditNoteOfRest,
   CreditNoteParts,
   type CreditableLine,
   type CreditNoteAmounts,

@@ -3,6 +3,7 @@ import {
   type CreditableLine,
   type CreditNoteAmounts,
   type CreditNoteLine,
+  creditNoteOfRest,
   CreditNoteParts,
 } from '../../core/invoice';
 import { greater } from '../../core/money';
@@ -140,14 +141,14 @@ export class CreditNotesService {
   }
 
   /**
-   * Credits everything that is still creditable on an open invoice. The note first lowers the amount owed; the rest
-   * becomes credit of the customer. Runs in the caller's transaction, which has locked the invoice and has already
+   * Credits everything that is still left of an open invoice. The note first lowers the amount owed; the rest becomes
+   * credit of the customer. Runs in the caller's transaction, which has locked the invoice and has already
    * turned the money paid for it into credit of the customer.
    * @param before the invoice before its payments became credit; the event shows it as the previous state
    */
   async creditUnpaid(before: Invoice, reason: string, now: Date): Promise<CreditNote> {
     const invoice = { ...before, amountPaid: 0n };
-    const credited = creditedWholly(await this.creditableLines(invoice));
+    const credited = creditNoteOfRest(await this.creditableLines(invoice));
     const terms = { reason, settle: 'credit' } as const;
     const given = { toRefundMinor: 0n, ...NOTHING_RETURNED };
     return (await this.issueOf(invoice, credited, terms, now, given, before)).note;
@@ -310,15 +311,5 @@ function creditedBy(
     }
     parts.take(line, netMinor);
   });
-  return parts.amounts();
-}
-
-/** Credits everything that is left of the lines. Omits wholly credited lines. */
-function creditedWholly(lines: readonly CreditableLine[]): CreditNoteAmounts {
-  const parts = new CreditNoteParts();
-  for (const line of lines) {
-    const netMinor = parts.creditableMinor(line);
-    if (netMinor > 0n || parts.isOnlyTaxLeft(line)) parts.take(line, netMinor);
-  }
   return parts.amounts();
 }

@@ -44,16 +44,12 @@ export class InvoiceTextsService {
 
   /**
    * After the open transaction is committed, finds, logs and counts the invoices with characters that no font has. The
-   * search takes long if there are many lines, and the transaction has locked the invoice numbers.
+   * search takes long if there are many lines, and the transaction has locked the invoice numbers. If it fails, the
+   * error is only logged, because the invoices are finalized.
    */
   reportFinalized(invoices: readonly Invoice[]): void {
     this.database.afterCommit(() => {
-      for (const invoice of invoices) {
-        const missing = this.printer.missingIn(textsOf(invoice));
-        if (missing.size === 0) continue;
-        this.finalized.inc();
-        this.log(invoice, missing, 'an invoice was finalized with characters that no font has');
-      }
+      for (const invoice of invoices) this.tryReport(invoice);
     });
   }
 
@@ -65,6 +61,20 @@ export class InvoiceTextsService {
     if (missing.size === 0) return;
     this.printed.inc();
     this.log(invoice, missing, 'an invoice was printed with characters that no font has');
+  }
+
+  private tryReport(invoice: Invoice): void {
+    try {
+      const missing = this.printer.missingIn(textsOf(invoice));
+      if (missing.size === 0) return;
+      this.finalized.inc();
+      this.log(invoice, missing, 'an invoice was finalized with characters that no font has');
+    } catch (error) {
+      this.logger.error(
+        { err: error, invoice_id: invoice.id },
+        'the characters of a finalized invoice were not checked',
+      );
+    }
   }
 
   private log({ id, status }: Invoice, missing: ReadonlySet<string>, message: string): void {

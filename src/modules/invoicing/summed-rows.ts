@@ -149,7 +149,8 @@ export const CREDITED_BEYOND_THEIR_LINES = `
     CROSS JOIN LATERAL (SELECT ${taxIn('credited_tax_shares')} AS tax) AS credited
   WHERE kind <> 'credit'
   GROUP BY invoice_id, coalesce(item_id, line.id), period_start_at, period_end_at
-  HAVING sum(credited_net) > greatest(sum(net), 0) OR sum(credited.tax) > greatest(sum(line.tax), 0)
+  HAVING sum(credited_net) > greatest(sum(net), 0)
+    OR sum(credited.tax) > greatest(sum(line.tax) + least(sum(net), 0), 0)
   ORDER BY 1 LIMIT $1`;
 
 function inclusiveRatesOf(invoice: string): string {

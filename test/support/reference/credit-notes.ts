@@ -49,7 +49,7 @@ export class CreditNotes {
     invoice: ReferenceInvoice,
     parts: readonly Part[],
     settle: 'credit' | 'refund',
-    isWithdrawal = false,
+    withdrawn?: readonly CreditedLine[],
   ): ReferenceNote | string {
     if (invoice.status === 'void' || invoice.status === 'uncollectible')
       return 'invoice_not_creditable';
@@ -58,7 +58,7 @@ export class CreditNotes {
       return net > creditableOf(line, invoices, takenBeside(line, parts.slice(0, index)));
     });
     if (isTooMuch) return 'credit_exceeds_line';
-    const lines = withTax(parts, invoices);
+    const lines = withdrawn ?? withTax(parts, invoices);
     const net = sum(lines.map((line) => line.net));
     const tax = sum(lines.map((line) => line.tax));
     const applied = least(net + tax, owedOf(invoice));
@@ -72,7 +72,8 @@ export class CreditNotes {
     const limit = settled - before.credit - back;
     const standing =
       standingOf(invoice, this.owner) - (back > before.refunds ? refunded - before.refunds : 0n);
-    if (!isWithdrawal && (rest > limit || net + tax > standing)) return 'credit_given_back_already';
+    if (withdrawn === undefined && (rest > limit || net + tax > standing))
+      return 'credit_given_back_already';
     const toRefund = settle === 'refund' ? least(rest, invoice.paid - before.refunds) : 0n;
     const given = rest - toRefund;
     const credit = given > 0n ? { left: given } : null;
@@ -96,13 +97,8 @@ export class CreditNotes {
 
   /** Credits everything that is left of an invoice. */
   issueWholly(invoice: ReferenceInvoice): void {
-    const parts: Part[] = [];
-    for (const line of invoice.lines) {
-      const net = creditableOf(line, this.owner.invoices, takenBeside(line, parts));
-      const exact = exactly([...parts, { line, net }], this.owner.invoices);
-      if (net > 0n || (exact.at(-1)?.tax.over ?? 0n) > 0n) parts.push({ line, net });
-    }
-    this.issue(invoice, parts, 'credit', true);
+    const lines = restOf(invoice, this.owner.invoices);
+    this.issue(invoice, lines, 'credit', lines);
   }
 
   /**
@@ -276,13 +272,18 @@ function exactly(
     const beside = exact.filter((one) => billedWith(line).includes(one.line));
     const all = leftOfAll(line, invoices);
     const taken = beside.map(({ tax }) => fraction(-tax.over, tax.under));
-    const ofAll = taken.reduce(plus, fraction(sum(all.taxes.map(notNegative))));
+    const ofAll = taken.reduce(plus, fraction(creditableTaxOf(all)));
     const left = lower(fraction(sum(taxesLeft(line, invoices))), ofAll);
     const isLast = net === creditableOf(line, invoices, sum(beside.map((one) => one.net)));
     const tax = isLast ? left : lower(fraction(line.tax * net, netOf(line)), left);
     exact.push({ line, net, tax });
   }
   return exact;
+}
+
+/** Returns the largest tax that notes may take of amounts: all of it, less what the net amount is below zero. */
+function creditableTaxOf({ net, taxes }: Left): bigint {
+  return notNegative(sum(taxes) + least(net, 0n));
 }
 
 /** Returns the tax of a line that can still be credited at each of its rates. */
@@ -313,12 +314,53 @@ function withTax(
   const rounds = shares(tax, common);
   const credited: CreditedLine[] = [];
   for (const [index, { line, net }] of parts.entries()) {
-    const beside = credited.filter((one) => billedWith(line).includes(one.line));
-    const left = taxesLeft(line, invoices, beside);
-    const taxes = split(least(rounds[index] ?? 0n, sum(left)), left);
+    const taxes = taxesOf({ line, net }, rounds[index] ?? 0n, credited, invoices);
     credited.push({ line, net, tax: sum(taxes), taxes });
   }
   return credited;
+}
+
+/**
+ * Returns a part for each line of which something is left. Together they take what is left of the invoice: net amounts
+ * first, then tax, both from the lines in order.
+ */
+function restOf(
+  { lines }: ReferenceInvoice,
+  invoices: readonly ReferenceInvoice[],
+): readonly CreditedLine[] {
+  const firsts = lines.filter(
+    (line, place) => !lines.slice(0, place).some((one) => billedWith(one).includes(line)),
+  );
+  const left = firsts.map((line) =>
+    billedWith(line).length > 0 ? leftOfAll(line, invoices) : leftOf(line, invoices),
+  );
+  let rest = notNegative(sum(left.map(({ net, taxes }) => net + sum(taxes))));
+  const parts: Part[] = [];
+  for (const line of lines) {
+    const net = least(rest, creditableOf(line, invoices, takenBeside(line, parts)));
+    rest -= net;
+    parts.push({ line, net });
+  }
+  const credited: CreditedLine[] = [];
+  for (const part of parts) {
+    const taxes = taxesOf(part, rest, credited, invoices);
+    rest -= sum(taxes);
+    credited.push({ ...part, tax: sum(taxes), taxes });
+  }
+  return credited.filter((part) => part.net > 0n || part.tax > 0n);
+}
+
+/** Splits the tax of a part over the rates of its line, but takes no more than is left. */
+function taxesOf(
+  { line }: Part,
+  tax: bigint,
+  before: readonly CreditedLine[],
+  invoices: readonly ReferenceInvoice[],
+): readonly bigint[] {
+  const beside = before.filter((one) => billedWith(line).includes(one.line));
+  const left = taxesLeft(line, invoices, beside);
+  const ofAll = creditableTaxOf(leftOfAll(line, invoices)) - sum(beside.map((one) => one.tax));
+  return split(least(tax, least(sum(left), ofAll)), left);
 }
 
 /** Adds the credited amounts to the lines, or subtracts them if `sign` is -1. */
