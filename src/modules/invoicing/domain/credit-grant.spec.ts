@@ -19,7 +19,13 @@ function grant(id: string, remaining: bigint): StoredCreditGrant {
 }
 
 const negative = (creditedToBalance: bigint) =>
-  ({ id: 'inv_1', customerId: 'cus_1', currency: 'EUR', creditedToBalance }) as Invoice;
+  ({
+    id: 'inv_1',
+    customerId: 'cus_1',
+    currency: 'EUR',
+    creditedToBalance,
+    updatedAt: NOW,
+  }) as Invoice;
 
 describe('the credit of a customer', () => {
   it('grows by a negative invoice, and by no other', () => {
