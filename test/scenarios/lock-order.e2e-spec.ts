@@ -294,9 +294,14 @@ describe('the order of locks is kept', () => {
       expect(await lockLater(customerId, [STREAMS, BALANCES], remove)).toBe(1);
     });
 
-    it('by a consumption, while the customer is deleted', async () => {
+    it.each([
+      ['a current', 0],
+      ['an outdated', 1],
+    ])('by a consumption of %s balance, while the customer is deleted', async (_, changes) => {
       const { customerId, path } = await begin();
       await engine.http.post(`${path}/grants`).send({ value: '100' });
+      const change = 'UPDATE customer_access SET version = version + $2 WHERE customer_id = $1';
+      await engine.database.query(change, [customerId, changes]);
       const consume = () =>
         engine.http.post(`${path}/consume`).send({ quantity: '1', idempotency_key: 'once' });
       const streams = `${STREAMS} NOWAIT`;
@@ -420,6 +425,19 @@ describe('the order of locks is kept', () => {
       const other = `SELECT FROM usage_stream WHERE customer_id = $1 AND event_name = '${event}' FOR UPDATE NOWAIT`;
       const renewal = () => advance(story, '2026-04-01T00:00:00.000Z');
       expect(await lockLater(story.customerId, [balances, other], renewal)).toBe(1);
+    });
+
+    it('by the deletion of a customer, which ends a paused subscription', async () => {
+      const story = await Story.begin(engine, START);
+      const { event } = await story.meter();
+      await story.reportUsage(event, START, { n: 1 });
+      const entitlements = [{ entitlement_id: (await metered()).id, value: '100' }];
+      const { id } = await story.subscribe(await story.plan(0, { entitlements }));
+      await post(engine, `/v1/subscriptions/${id}/pause`, {});
+      await story.advance('2026-04-02T00:00:00.000Z');
+      const { customerId } = story;
+      const remove = () => engine.http.delete(`/v1/customers/${customerId}`);
+      expect(await lockLater(customerId, [FIRST_USAGE, LATER_USAGE], remove)).toBe(1);
     });
 
     it('by the end of two grants, which locks balances in the order of a change', async () => {

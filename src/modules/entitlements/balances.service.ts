@@ -89,7 +89,8 @@ export class BalancesService {
   }
 
   private async recalculate(customerId: string, key: string): Promise<BalanceRecordAt> {
-    const customer = await this.customers.get(customerId);
+    // Lock order: the customer, as by its deletion, then the stream and the balance.
+    const customer = await this.customers.lockForReference(customerId);
     const entitlement =
       (await this.features.findByKeyForReference(key)) ?? raise(entitlementKeyNotFound(key));
     const now = await this.testClocks.timeOn(customer.testClockId);

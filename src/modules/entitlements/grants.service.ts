@@ -80,6 +80,7 @@ export class GrantsService {
    */
   void(customerId: string, key: string, id: string): Promise<GrantView> {
     return this.database.transaction(async () => {
+      await this.customers.lockForReference(customerId);
       const { record, now } = await this.balances.lock(customerId, key);
       const { row } = record;
       const grant = (await this.grants.find(row, id)) ?? raise(grantNotFound(id));

@@ -10,10 +10,11 @@ import { RenewSubscriptionsWorkflow } from '../subscriptions/renew-subscriptions
  *
  * 1. Locks the customer, marks it as deleted and records `customer.deleted`. Its row stays, because other objects refer
  *    to it.
- * 2. Ends paused subscriptions whose period is over. Every other subscription ends the next time it has due work, such
+ * 2. Locks and invalidates the usage streams of the customer, so that usage events no longer find it. (A stream is the
+ *    events of one name.) Ingestion locks streams in the same order, and before balances.
+ * 3. Ends paused subscriptions whose period is over. Every other subscription ends the next time it has due work, such
  *    as a renewal.
- * 3. Invalidates the cached entitlement balances and usage streams of the customer, so that usage events and access
- *    checks no longer find the customer. (A stream is the events of one name.)
+ * 4. Invalidates the cached entitlement balances, so that access checks no longer find the customer.
  */
 @Injectable()
 export class DeleteCustomerWorkflow {
@@ -29,8 +30,8 @@ export class DeleteCustomerWorkflow {
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
       const customer = await this.customers.delete(id, expected);
-      await this.renewals.endPaused(id, customer.deletedAt ?? customer.updatedAt);
       await this.streams.invalidateAll(id);
+      await this.renewals.endPaused(id, customer.deletedAt ?? customer.updatedAt);
       await this.balances.invalidate(customer);
     });
   }
