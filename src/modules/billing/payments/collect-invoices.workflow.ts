@@ -68,8 +68,9 @@ export class CollectInvoicesWorkflow {
 
   /**
    * Does the same as {@link begin} for invoices that are due in real time, each in a commit of its own. Does not count
-   * invoices that fail as examined. Ends after a failure if there are payments, because their lease has begun.
-   * @param onFailure called for each invoice that fails; must postpone the invoice
+   * invoices that fail as examined. If there are payments, ends at a failure without reporting it, because their lease
+   * has begun; the next call then begins with this invoice.
+   * @param onFailure called for each other invoice that fails; must postpone the invoice
    */
   async beginOneByOne(
     now: Date,
@@ -87,8 +88,8 @@ export class CollectInvoicesWorkflow {
         examined += one.examined;
         payments.push(...one.payments);
       } catch (error) {
-        await onFailure(id, error);
         if (payments.length > 0) break;
+        await onFailure(id, error);
       }
     }
     return { examined, payments };

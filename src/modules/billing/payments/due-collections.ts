@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
-import { isOutage } from '../../../platform/database';
+import { isDatabaseOutOfReach, OutcomeUnknownError } from '../../../platform/database';
 import { ReturnedLeases } from '../../../platform/processes';
 import { InvoiceCollectionService, NEXT_COLLECTION, WAITING_FOR_COLLECTION } from '../../invoicing';
 import { LimitedPoller, type Payment } from '../../payments';
@@ -59,7 +59,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   protected async claim(limit: number): Promise<readonly Payment[]> {
     const now = this.clock.now();
     const begun = this.collectInvoices.begin(null, now, limit).catch((error: unknown) => {
-      if (isOutage(error)) throw error;
+      if (concernsAll(error)) throw error;
       const message = 'due work failed together, and is done one by one';
       this.logger.warn({ err: error, work: WORK }, message);
       const isStopping = () => this.stopping;
@@ -81,7 +81,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
 
   /** Logs, counts and postpones work on one invoice that failed. Throws the error if the whole database fails. */
   private readonly onFailure: OnFailure = async (id, why) => {
-    if (isOutage(why)) throw why;
+    if (concernsAll(why)) throw why;
     this.queues.countFailure(WORK, why);
     const log = (error: unknown) => {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
@@ -108,4 +108,9 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
       for (const payment of payments) await this.collectInvoices.charge(payment);
     });
   }
+}
+
+/** Returns true if not only one statement failed, but the database, or if the work may have been committed. */
+function concernsAll(error: unknown): boolean {
+  return error instanceof OutcomeUnknownError || isDatabaseOutOfReach(error);
 }
