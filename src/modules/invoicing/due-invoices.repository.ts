@@ -143,7 +143,9 @@ export class DueInvoicesRepository {
     await this.database.query(POSTPONE_DUE, [[id], at, now]);
   }
 
-  /** Returns the ids of invoices that are no longer open, but had an automatic charge planned that is due now. */
+  /**
+   * Returns the ids of void, written off or wholly credited invoices that still have a planned charge, which is due.
+   */
   findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [
       scope,
@@ -178,6 +180,7 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
+  /** Ends the collection of a locked invoice that is void, written off or wholly credited. */
   async closeCollection(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(CLOSE_COLLECTION, [id]);
@@ -244,6 +247,7 @@ export class DueInvoicesRepository {
     return this.database.query<OpenRow>(OPEN_OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 
+  /** Returns the open invoices of a subscription that had at least one attempt at an automatic charge. */
   async findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     const rows = await this.database.query<{
       id: string;
