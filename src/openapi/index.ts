@@ -18,8 +18,6 @@ import { swaggerUiScript } from './swagger-ui';
 import { describeTags } from './tags';
 import { addWebhooks } from './webhooks';
 
-type SecurityScheme = readonly [(typeof SECURITY_SCHEMES)[number] | typeof CSRF_SCHEME, object];
-
 const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, coupons, payments and refunds, webhooks.
 
 Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339, in
@@ -33,27 +31,18 @@ providers; usage events have keys of their own. Errors are
 With \`AUTH=required\`, every operation but the health probes needs an API key or a token that has the scope of the
 operation. With \`AUTH=open\`, the default on loopback, none is needed.`;
 
-const BEARER = [
-  'bearer',
-  {
+const SECURITY = {
+  bearer: {
     type: 'http',
     scheme: 'bearer',
     description: 'An API key or a customer token. Needed with `AUTH=required`.',
   },
-] as const satisfies SecurityScheme;
-
-const BASIC = [
-  'basic',
-  {
+  basic: {
     type: 'http',
     scheme: 'basic',
     description: 'An API key or a customer token as the user name; the password is ignored.',
   },
-] as const satisfies SecurityScheme;
-
-const SESSION = [
-  'session',
-  {
+  session: {
     type: 'apiKey',
     in: 'cookie',
     name: SESSION_COOKIE,
@@ -61,17 +50,13 @@ const SESSION = [
       'The session of a studio admin, which `POST /v1/session` begins. A browser keeps and sends the cookie itself: on this page, ' +
       'sign in with that operation and leave this empty. Changes also need `csrf`.',
   },
-] as const satisfies SecurityScheme;
-
-const CSRF = [
-  CSRF_SCHEME,
-  {
+  [CSRF_SCHEME]: {
     type: 'apiKey',
     in: 'header',
     name: 'X-CSRF-Token',
     description: 'The `csrf_token` that `POST /v1/session` and `GET /v1/session` answer.',
   },
-] as const satisfies SecurityScheme;
+} as const satisfies Record<(typeof SECURITY_SCHEMES)[number] | typeof CSRF_SCHEME, object>;
 
 export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
@@ -80,13 +65,9 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setVersion('1.0.0')
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer('/', 'The service that shows this')
-    .addSecurity(...BEARER)
-    .addSecurity(...BASIC)
-    .addSecurity(...SESSION)
-    .addSecurity(...CSRF)
-    .build();
-  const document = SwaggerModule.createDocument(app, builder, {
+    .addServer('/', 'The service that shows this');
+  for (const [name, scheme] of Object.entries(SECURITY)) builder.addSecurity(name, scheme);
+  const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (_controller, method) => method,
     // Adds the classes of the data of all events, because some of these classes are in no response of an operation.
     extraModels: allEvents().map(({ dto }) => dto),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt, nextVersion } from '../../core/next-version';
+import { nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { hashOf, newSecret, type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
@@ -131,11 +131,7 @@ export class ApiKeysService {
         usageRequestsPerMinute: changed('usageRequestsPerMinute'),
       });
       await this.keys.update(after);
-      await this.outbox.record(apiKeyUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(apiKeyUpdated, { after, before }, now);
       this.database.afterCommit(() => this.credentials.forgetAll());
       return after;
     });
@@ -160,7 +156,7 @@ export class ApiKeysService {
         previousExpiresAt: overlapMs === 0 ? null : new Date(now.getTime() + overlapMs),
       });
       await this.keys.roll(after, hashOf(secret));
-      await this.outbox.record(apiKeyRolled, { after, before, occurredAt: changedAt(now, before) });
+      await this.outbox.recordChange(apiKeyRolled, { after, before }, now);
       this.database.afterCommit(() => this.credentials.forgetAll());
       return { key: after, secret };
     });
@@ -178,11 +174,7 @@ export class ApiKeysService {
       const after = revoked(before, now);
       if (after === before) return;
       await this.keys.update(after);
-      await this.outbox.record(apiKeyRevokedEvent, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(apiKeyRevokedEvent, { after, before }, now);
       this.database.afterCommit(() => this.credentials.forgetAll());
     });
   }

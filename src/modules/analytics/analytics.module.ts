@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { RecurringRevenueModule } from '../recurring-revenue';
-import { AnalyticsController } from './analytics.controller';
 import { BooksController } from './books.controller';
 import { BooksService } from './books.service';
 import { CollectionRepository } from './collection.repository';
@@ -10,12 +9,11 @@ import { MrrController } from './mrr.controller';
 import { MrrService } from './mrr.service';
 import { ReceivablesLedgerCheck } from './receivables-ledger-check';
 import { ReceivablesRepository } from './receivables.repository';
-import { ReceivablesService } from './receivables.service';
 import { RevenueRepository } from './revenue.repository';
 
 @Module({
   imports: [CustomersModule, LedgerModule, RecurringRevenueModule],
-  controllers: [AnalyticsController, BooksController, MrrController],
+  controllers: [BooksController, MrrController],
   providers: [
     BooksService,
     CollectionRepository,
@@ -23,7 +21,6 @@ import { RevenueRepository } from './revenue.repository';
     RevenueRepository,
     ReceivablesLedgerCheck,
     ReceivablesRepository,
-    ReceivablesService,
   ],
 })
 export class AnalyticsModule {}

@@ -15,12 +15,37 @@ import {
   toCollectionDto,
   toRevenueDto,
 } from './dto/books.dto';
+import { ReceivablesDto, ReceivablesQueryDto, toReceivablesDto } from './dto/receivables.dto';
 import { toReportRange } from './dto/report.dto';
+
+const MAX_CUSTOMERS = 100;
 
 @ApiTags('Analytics')
 @Controller('v1/analytics')
 export class BooksController {
   constructor(private readonly books: BooksService) {}
+
+  @Get('receivables')
+  @Operation({
+    summary: 'Read the receivables by age',
+    description:
+      'Amounts owed on open invoices, now or at an instant, by days overdue. Customers on test clocks are left ' +
+      'out, and so are invoices that were written off. The total is the balance of the account `accounts_receivable` of these ' +
+      'customers, now or at that instant. ' +
+      'Names of customers are left out for callers without `customers:read`.',
+    access: 'analytics:read',
+    answer: ReceivablesDto,
+    problems: [tooManyReports],
+  })
+  async getReceivables(
+    @Query() query: ReceivablesQueryDto,
+    @Caller() { scopes }: Principal,
+  ): Promise<ReceivablesDto> {
+    const instant = query.at === undefined ? null : new Date(query.at);
+    const limit = query.group_by === 'customer' ? (query.limit ?? MAX_CUSTOMERS) : null;
+    const { at, rows } = await this.books.receivables(instant, limit);
+    return toReceivablesDto(at, rows, scopes.has('customers:read'));
+  }
 
   @Get('revenue')
   @Operation({

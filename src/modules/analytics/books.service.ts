@@ -3,7 +3,9 @@ import type { InstantRange } from '../../core/time';
 import { Clock } from '../../platform/clock';
 import { CollectionRepository } from './collection.repository';
 import type { CollectionRow } from './domain/collection';
+import type { Receivables } from './domain/receivables';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
+import { ReceivablesRepository } from './receivables.repository';
 import { type Report, type ReportRange, reportOf, reportPeriodOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
@@ -13,10 +15,26 @@ const MAX_ROWS = 10_000;
 @Injectable()
 export class BooksService {
   constructor(
+    private readonly owed: ReceivablesRepository,
     private readonly revenues: RevenueRepository,
     private readonly collections: CollectionRepository,
     private readonly clock: Clock,
   ) {}
+
+  /**
+   * Returns the amounts owed on invoices at an instant, by currency; with a limit, of the customers who owed most in
+   * each currency, largest amount first.
+   * @param instant null: now
+   * @param limit maximum number of customers per currency; null: the sums of all customers
+   * @throws {ProblemError} `too_many_reports`
+   */
+  async receivables(
+    instant: Date | null,
+    limit: number | null,
+  ): Promise<{ readonly at: Date; readonly rows: readonly Receivables[] }> {
+    const at = instant ?? this.clock.now();
+    return { at, rows: await this.owed.read({ at, isNow: instant === null }, limit) };
+  }
 
   /**
    * Returns the revenue by currency, window (such as a month) and group (such as a plan). For each currency, returns

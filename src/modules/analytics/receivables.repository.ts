@@ -186,28 +186,18 @@ export class ReceivablesRepository {
     private readonly reports: Reports,
   ) {}
 
-  inTotal({ at, isNow }: ReceivablesQuery): Promise<readonly Receivables[]> {
-    return this.reports.run('analytics', async () =>
-      isNow
-        ? this.database.query<Receivables>(inTotal(OPEN_NOW), [at])
-        : this.database.query<Receivables>(inTotal(OPEN_AT), [
-            at,
-            ...(await this.loweredSince(at)),
-          ]),
-    );
-  }
-
-  /** Returns the `limit` customers who owe most in each currency. */
-  byCustomer({ at, isNow }: ReceivablesQuery, limit: number): Promise<readonly Receivables[]> {
-    return this.reports.run('analytics', async () =>
-      isNow
-        ? this.database.query<Receivables>(byCustomer(OPEN_NOW, '$2'), [at, limit])
-        : this.database.query<Receivables>(byCustomer(OPEN_AT, '$4'), [
-            at,
-            ...(await this.loweredSince(at)),
+  /** Returns the sums of all customers; with a limit, of the customers who owe most in each currency. */
+  read({ at, isNow }: ReceivablesQuery, limit: number | null): Promise<readonly Receivables[]> {
+    return this.reports.run('analytics', async () => {
+      const open = isNow ? OPEN_NOW : OPEN_AT;
+      const parameters = isNow ? [at] : [at, ...(await this.loweredSince(at))];
+      return limit === null
+        ? this.database.query(inTotal(open), parameters)
+        : this.database.query(byCustomer(open, `$${parameters.length + 1}`), [
+            ...parameters,
             limit,
-          ]),
-    );
+          ]);
+    });
   }
 
   /**

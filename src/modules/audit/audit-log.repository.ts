@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
 import { Database, type Page, type PageRequest, readDamagedRows } from '../../platform/database';
 import { DamagedReads } from '../../platform/observability';
 import type {
@@ -10,30 +11,23 @@ import type {
 } from './domain/audit-entry';
 import { unpackedSql } from './unpacked-changes';
 
-interface HeadRow {
-  readonly id: string;
-  readonly created_at: Date;
-  readonly actor_type: string;
-  readonly actor_id: string;
-  readonly operation: string | null;
-  readonly request_id: string | null;
-  readonly address: string | null;
-}
-
 interface ChangeRow {
-  readonly entry_id: string;
   readonly position: string;
   readonly action: string;
-  readonly object_id: string;
+  readonly objectId: string;
   readonly fields?: object | null;
+}
+
+interface EntryChangeRow extends ChangeRow {
+  readonly entryId: string;
 }
 
 /** Maximum number of changes that an entry shows. */
 const MAX_CHANGES = 100;
 
 const HEAD = `
-  entry.id, entry.created_at, entry.actor_type, entry.actor_id, entry.operation,
-  entry.request_id, entry.address`;
+  entry.id, entry.created_at AS "createdAt", entry.actor_type AS "actorType", entry.actor_id AS "actorId",
+  entry.operation, entry.request_id AS "requestId", entry.address`;
 
 const MATCHES = `
   ($1::varchar IS NULL OR entry.actor_id = $1)
@@ -52,21 +46,22 @@ const pageSql = ({ objectId }: AuditFilter): string => `
     AND ($6::varchar IS NULL OR entry.id < $6)
   ORDER BY entry.id DESC LIMIT $7`;
 
-const CHANGE =
-  'change.position, change.action, change.object_id, change.pack_position, change.pack_place';
+const CHANGE = `
+  change.position, change.action, change.object_id AS "objectId", change.created_at, change.pack_position,
+  change.pack_place`;
 
 /**
  * Returns SQL for the first changes of each of the entries `$1`.
  * @param values SQL of the column `changes`: either the stored values, or NULL to leave them unread
  */
 const changesOfEntries = (values: string): string => `
-  SELECT ${CHANGE}, ${values}, change.entry_id, change.created_at
+  SELECT ${CHANGE}, ${values}, change.entry_id AS "entryId"
   FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
     SELECT * FROM audit_change WHERE entry_id = wanted.id
     ORDER BY position LIMIT ${MAX_CHANGES}) AS change`;
 
 const COUNTS = `
-  SELECT entry_id, count(*)::integer AS count FROM audit_change
+  SELECT entry_id AS id, count(*)::integer AS count FROM audit_change
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
 /**
@@ -84,7 +79,7 @@ const VALUES = 'change.changes';
 const NO_VALUES = 'NULL AS changes';
 
 const ONE = unpackedSql(`
-  SELECT ${CHANGE}, ${VALUES}, created_at FROM audit_change AS change WHERE position = $1`);
+  SELECT ${CHANGE}, ${VALUES} FROM audit_change AS change WHERE position = $1`);
 
 @Injectable()
 export class AuditLogRepository {
@@ -95,21 +90,18 @@ export class AuditLogRepository {
 
   /** Newest first. */
   async page(filter: AuditFilter, { limit, after }: PageRequest): Promise<Page<AuditEntry>> {
-    const rows = await this.database.query<HeadRow>(pageSql(filter), [
+    const heads = await this.database.query<AuditHead>(pageSql(filter), [
       ...parametersOf(filter),
       after,
       limit + 1,
     ]);
-    const items = await this.withChanges(rows.slice(0, limit));
-    return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+    const items = await this.withChanges(heads.slice(0, limit));
+    return { items, next: heads.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
   async find(id: string): Promise<AuditEntry | null> {
-    const rows = await this.database.query<HeadRow>(
-      `SELECT ${HEAD} FROM audit_log AS entry WHERE id = $1`,
-      [id],
-    );
-    const [entry] = await this.withChanges(rows);
+    const sql = `SELECT ${HEAD} FROM audit_log AS entry WHERE id = $1`;
+    const [entry] = await this.withChanges(await this.database.query<AuditHead>(sql, [id]));
     return entry ?? null;
   }
 
@@ -120,12 +112,9 @@ export class AuditLogRepository {
     limit: number,
   ): Promise<readonly ExportedChange[]> {
     const parameters = [...parametersOf(filter), after, to, limit];
-    const rows = await this.changes<HeadRow & ChangeRow>(
-      changesWithin,
-      'ORDER BY position',
-      parameters,
-    );
-    return rows.map((row) => ({ ...toHead(row), change: toChange(row) }));
+    const order = 'ORDER BY position';
+    const rows = await this.changes<AuditHead & ChangeRow>(changesWithin, order, parameters);
+    return rows.map((row) => ({ ...row, change: toChange(row) }));
   }
 
   /** Reads changes with their values. Reports changes with missing or damaged values to {@link DamagedReads}. */
@@ -150,17 +139,16 @@ export class AuditLogRepository {
     return rows;
   }
 
-  private async withChanges(heads: readonly HeadRow[]): Promise<readonly AuditEntry[]> {
+  private async withChanges(heads: readonly AuditHead[]): Promise<readonly AuditEntry[]> {
     if (heads.length === 0) return [];
     const ids = heads.map(({ id }) => id);
-    const rows = await this.changes<ChangeRow>(changesOfEntries, '', [ids]);
-    const counts = await this.database.query<{ entry_id: string; count: number }>(COUNTS, [ids]);
-    const countOf = new Map(counts.map(({ entry_id: id, count }) => [id, count]));
-    const changesOf = new Map<string, AuditedChange[]>(ids.map((id) => [id, []]));
-    for (const row of rows) changesOf.get(row.entry_id)?.push(toChange(row));
+    const rows = await this.changes<EntryChangeRow>(changesOfEntries, '', [ids]);
+    const counts = await this.database.query<{ id: string; count: number }>(COUNTS, [ids]);
+    const countOf = new Map(counts.map(({ id, count }) => [id, count]));
+    const changesOf = groupBy(rows, ({ entryId }) => entryId);
     return heads.map((head) => ({
-      ...toHead(head),
-      changes: inOrder(changesOf.get(head.id) ?? []),
+      ...head,
+      changes: inOrder((changesOf.get(head.id) ?? []).map(toChange)),
       changeCount: countOf.get(head.id) ?? 0,
     }));
   }
@@ -170,27 +158,10 @@ function parametersOf({ actorId, operation, objectId, from, to }: AuditFilter): 
   return [actorId, operation, from, to, objectId];
 }
 
-function toHead(row: HeadRow): AuditHead {
-  return {
-    id: row.id,
-    createdAt: row.created_at,
-    actorType: row.actor_type,
-    actorId: row.actor_id,
-    operation: row.operation,
-    requestId: row.request_id,
-    address: row.address,
-  };
-}
-
 function inOrder(changes: readonly AuditedChange[]): readonly AuditedChange[] {
   return [...changes].sort((a, b) => (a.position < b.position ? -1 : 1));
 }
 
-function toChange(row: ChangeRow): AuditedChange {
-  return {
-    position: BigInt(row.position),
-    action: row.action,
-    objectId: row.object_id,
-    fields: row.fields ?? null,
-  };
+function toChange({ position, action, objectId, fields = null }: ChangeRow): AuditedChange {
+  return { position: BigInt(position), action, objectId, fields };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
-import { changedAt, nextVersion } from '../../core/next-version';
+import { nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -190,11 +190,7 @@ export class CustomersService {
       const now = await this.currentTimeOf(before);
       const after = nextVersion(before, now, { deletedAt: now });
       await this.customers.update(after);
-      await this.outbox.record(customerDeleted, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(customerDeleted, { after, before }, now);
       return after;
     });
   }
@@ -289,11 +285,7 @@ export class CustomersService {
     const now = await this.currentTimeOf(before);
     const after = nextVersion(before, now, columns);
     await this.customers.update(after);
-    await this.outbox.record(customerUpdated, {
-      after,
-      before,
-      occurredAt: changedAt(now, before),
-    });
+    await this.outbox.recordChange(customerUpdated, { after, before }, now);
     return after;
   }
 }

@@ -89,11 +89,7 @@ export class FeaturesService {
       const after = revise(before, change, now);
       if (after === before) return before;
       await this.features.update(after);
-      await this.outbox.record(entitlementUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(entitlementUpdated, { after, before }, now);
       return after;
     });
   }

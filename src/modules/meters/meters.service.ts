@@ -126,7 +126,7 @@ export class MetersService {
       const after = revise(before, change, now);
       if (after === before) return before;
       await this.meters.update(after);
-      await this.outbox.record(meterUpdated, { after, before, occurredAt: changedAt(now, before) });
+      await this.outbox.recordChange(meterUpdated, { after, before }, now);
       return after;
     });
   }

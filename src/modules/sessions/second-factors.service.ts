@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { scopesOfRole } from '../../core/access';
-import { changedAt, updatedAtAfter } from '../../core/next-version';
+import { updatedAtAfter } from '../../core/next-version';
 import { type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { AuditTrail } from '../../platform/audit';
@@ -213,11 +213,7 @@ export class SecondFactorsService {
   private async write(before: SecondFactor, after: SecondFactor): Promise<void> {
     await this.factors.update(after);
     if (after.version === before.version) return;
-    await this.outbox.record(secondFactorUpdatedEvent, {
-      before,
-      after,
-      occurredAt: changedAt(this.clock.now(), before),
-    });
+    await this.outbox.recordChange(secondFactorUpdatedEvent, { before, after }, this.clock.now());
   }
 
   private async end(before: SecondFactor): Promise<void> {
@@ -226,7 +222,6 @@ export class SecondFactorsService {
     await this.admins.endSessions(before.adminId, now);
     const updatedAt = updatedAtAfter(before, now);
     const after = { ...before, enabledAt: null, recoveryHashes: [], updatedAt };
-    const occurredAt = changedAt(now, before);
-    await this.outbox.record(secondFactorDisabledEvent, { before, after, occurredAt });
+    await this.outbox.recordChange(secondFactorDisabledEvent, { before, after }, now);
   }
 }

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { AdminRole } from '../../core/access';
-import { changedAt } from '../../core/next-version';
 import { actAsAdmin } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { ProblemError } from '../../platform/errors';
-import { Outbox } from '../../platform/outbox';
 import {
   type AdminAccount,
   emailKeyOf,
@@ -15,7 +13,6 @@ import {
 } from './domain/studio-admin';
 import { NO_PASSWORD } from './domain/password-hash';
 import { studioAdminEmailTaken } from './studio.errors';
-import { studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
 import { StudioService } from './studio.service';
 
@@ -34,7 +31,6 @@ export class ProvidedAdmins {
     private readonly database: Database,
     private readonly admins: StudioRepository,
     private readonly studio: StudioService,
-    private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
@@ -78,14 +74,7 @@ export class ProvidedAdmins {
         return toAccount(before);
       }
       const now = this.clock.now();
-      const after = withRole(before, role, now);
-      await this.admins.update(after);
-      await this.outbox.record(studioAdminUpdated, {
-        before,
-        after,
-        occurredAt: changedAt(now, before),
-      });
-      return toAccount(after);
+      return toAccount(await this.studio.write(before, withRole(before, role, now), now));
     });
   }
 }

@@ -6,11 +6,6 @@ import { StudioSettingsEntity } from './studio-settings.entity';
 /** Selects the only row of the table. A migration inserted this row. */
 const BY_ID = 'WHERE id = $1';
 
-const UPDATE = `
-  UPDATE studio_settings
-  SET version = $2, support_refund_limits = $3, updated_at = $4, second_factor_required = $5
-  WHERE id = $1`;
-
 @Injectable()
 export class StudioSettingsRepository {
   constructor(private readonly database: Database) {}
@@ -26,15 +21,14 @@ export class StudioSettingsRepository {
   }
 
   async update(settings: StudioSettings): Promise<void> {
-    const { version, supportRefundLimits, secondFactorRequired, updatedAt } = settings;
-    const limits = [...supportRefundLimits].map(([currency, limit]) => [currency, String(limit)]);
-    await this.database.query(UPDATE, [
-      SETTINGS_ID,
-      version,
-      JSON.stringify(Object.fromEntries(limits)),
-      updatedAt,
-      secondFactorRequired,
-    ]);
+    const limits = [...settings.supportRefundLimits].map(
+      ([currency, limit]) => [currency, String(limit)] as const,
+    );
+    await this.database.updateRevised(
+      StudioSettingsEntity,
+      { ...settings, supportRefundLimits: Object.fromEntries(limits) },
+      ['supportRefundLimits', 'secondFactorRequired'],
+    );
   }
 }
 

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt } from '../../core/next-version';
 import { type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
@@ -48,11 +47,7 @@ export class StudioSettingsService {
       const isLifted = before.secondFactorRequired && !after.secondFactorRequired;
       if (isLifted) requireHeldScopes(['*'], caller);
       await this.settings.update(after);
-      await this.outbox.record(studioSettingsUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(studioSettingsUpdated, { after, before }, now);
       return after;
     });
   }

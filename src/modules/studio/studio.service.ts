@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { scopesOfRole } from '../../core/access';
-import { changedAt } from '../../core/next-version';
 import { actAsAdmin, type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
@@ -127,14 +126,11 @@ export class StudioService {
     });
   }
 
-  private async write(before: StudioAdmin, after: StudioAdmin, now: Date): Promise<StudioAdmin> {
+  /** Stores a changed admin, with the event of the change. Does nothing if `after` is `before`. */
+  async write(before: StudioAdmin, after: StudioAdmin, now: Date): Promise<StudioAdmin> {
     if (after === before) return before;
     await this.admins.update(after);
-    await this.outbox.record(studioAdminUpdated, {
-      after,
-      before,
-      occurredAt: changedAt(now, before),
-    });
+    await this.outbox.recordChange(studioAdminUpdated, { after, before }, now);
     return after;
   }
 }

@@ -67,11 +67,7 @@ export class TaxRatesService {
       const after = revise(before, change, now);
       if (after === before) return before;
       await this.rates.update(after);
-      await this.outbox.record(taxRateUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(taxRateUpdated, { after, before }, now);
       return after;
     });
   }

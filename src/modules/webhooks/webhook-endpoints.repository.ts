@@ -58,19 +58,15 @@ export class WebhookEndpointsRepository {
   }
 
   async update(endpoint: WebhookEndpoint): Promise<void> {
-    const { url, events, description, isActive, ordered, disabledReason, metadata } = endpoint;
-    const { version, deletedAt, updatedAt } = endpoint;
-    await this.database.update(WebhookEndpointEntity, endpoint.id, {
-      url,
-      events,
-      description,
-      isActive,
-      ordered,
-      disabledReason,
-      metadata,
-      version,
-      deletedAt,
-      updatedAt,
-    });
+    await this.database.updateRevised(WebhookEndpointEntity, endpoint, [
+      'url',
+      'events',
+      'description',
+      'isActive',
+      'ordered',
+      'disabledReason',
+      'metadata',
+      'deletedAt',
+    ]);
   }
 }

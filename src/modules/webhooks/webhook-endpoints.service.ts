@@ -128,12 +128,8 @@ export class WebhookEndpointsService {
       );
       if (after === before) return { before, after };
       await this.endpoints.update(after);
-      const { id: changeId } = await this.outbox.record(webhookEndpointUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
-      await this.queue.applySettings(before, after, changeId);
+      const event = await this.outbox.recordChange(webhookEndpointUpdated, { after, before }, now);
+      await this.queue.applySettings(before, after, event.id);
       return { before, after };
     });
     if (after.isActive && hasOtherSubscription(before, after)) {
@@ -177,11 +173,7 @@ export class WebhookEndpointsService {
       const rotated = await this.secrets.rotate(id, now);
       const after = nextVersion(before, now);
       await this.endpoints.update(after);
-      await this.outbox.record(webhookEndpointUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(webhookEndpointUpdated, { after, before }, now);
       return rotated;
     });
   }
@@ -200,10 +192,9 @@ export class WebhookEndpointsService {
         disabledReason: reason,
       });
       await this.endpoints.update(after);
-      const change = { after, before, occurredAt: changedAt(now, before) };
-      const { id: changeId } = await this.outbox.record(webhookEndpointDisabled, change);
+      const event = await this.outbox.recordChange(webhookEndpointDisabled, { after, before }, now);
       if (reason === 'gone') await this.queue.discard(id, now);
-      else await this.queue.applySettings(before, after, changeId);
+      else await this.queue.applySettings(before, after, event.id);
     });
   }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { changedAt } from '../../core/next-version';
 import { currentActor } from '../access';
 import { auditedFields, auditSql, AuditTrail } from '../audit';
 import { Database, Instants, Integers, listOfAnyLength, Texts, untilWritersEnd } from '../database';
@@ -97,6 +98,15 @@ export class Outbox {
     const [head] = await this.recordAll([toEventRecord(event, change)]);
     invariant(head !== undefined, `The event ${event.type} was not written.`);
     return head;
+  }
+
+  /** Records an event about a changed object. It is dated `now`, or when the object last changed if that is later. */
+  recordChange<Resource extends { readonly updatedAt: Date }, Dto extends { readonly id: string }>(
+    event: DomainEvent<Resource, Dto>,
+    { after, before }: { readonly after: Resource; readonly before: Resource },
+    now: Date,
+  ): Promise<EventHead> {
+    return this.record(event, { after, before, occurredAt: changedAt(now, before) });
   }
 
   /** Records events in the given order. The caller must have locked each object, as for `record`. */
