@@ -186,6 +186,15 @@ describe('coupons', () => {
     });
   });
 
+    it('with If-Match also in the last version that can be stored but one', async () => {
+      const { id } = await createCoupon();
+      await engine.database.query('UPDATE coupon SET version = 2147483646 WHERE id = $1', [id]);
+      const path = `/v1/coupons/${id}`;
+      const { etag = '' } = (await engine.http.get(path)).headers;
+      const answer = await engine.http.patch(path).set('If-Match', etag).send({ is_active: false });
+      expect([etag, answer.headers['etag']]).toEqual(['"2147483646"', '"2147483647"']);
+    });
+
   it('are listed newest first, page by page', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1) made.push((await createCoupon()).id);
