@@ -119,6 +119,37 @@ describe('commands on the version that the caller has seen', () => {
     });
   });
 
+  const PRICE = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '19900' };
+
+  it.each([
+    ['a new version of a plan', '/v1/plans', 'versions', { prices: [PRICE] }],
+    ['a new secret of an API key', '/v1/api-keys', 'roll', { overlap_seconds: 0 }],
+    ['a new secret of a webhook endpoint', '/v1/webhooks/endpoints', 'rotate-secret', {}],
+  ])('%s is made once of two at once', async (_, collection, command, body) => {
+    const created = {
+      '/v1/plans': {
+        code: 'tagged',
+        name: 'Tagged',
+        currency: 'USD',
+        interval: 'month',
+        prices: [],
+      },
+      '/v1/api-keys': { name: 'Tagged', scopes: ['usage:write'] },
+      '/v1/webhooks/endpoints': { url: 'https://example.com/hooks', events: ['*'] },
+    };
+    const terms = created[collection as keyof typeof created];
+    const path = `${collection}/${(await post(engine, collection, terms)).id}`;
+    const seen = await tagOf(path);
+    const both = ['a', 'b'].map((key) => send(`${path}/${command}`, seen, body, path + key));
+    const answers = await Promise.all(both);
+    const won = answers.findIndex(({ status }) => status < 300);
+    expect(answers[1 - won]?.body).toMatchObject({ status: 412, code: 'precondition_failed' });
+    const again = await send(`${path}/${command}`, seen, body, path + (won === 0 ? 'a' : 'b'));
+    expect(again.body).toEqual(answers[won]?.body);
+    const next = await send(`${path}/${command}`, await tagOf(path), body);
+    expect(next.status).toBeLessThan(300);
+  });
+
   it('a preview has the tag of the subscription that it was calculated for', async () => {
     const path = await subscribed();
     const change = { when: 'now', plan_id: await story.seats('2000'), quantity: '2' };
@@ -141,7 +172,6 @@ describe('commands on the version that the caller has seen', () => {
   });
 
   describe('on the plan version that the preview showed', () => {
-    const PRICE = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '19900' };
     const activate = (planId: string) =>
       post(engine, `/v1/plans/${planId}/versions`, { prices: [PRICE] });
 

@@ -1,6 +1,6 @@
 import { type RedemptionRequest, RedemptionsService } from '../../src/modules/coupons';
 import { newId } from '../../src/platform/ids';
-import { createCustomer } from '../support/billing';
+import { createCustomer, createPlan } from '../support/billing';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('redemptions of coupons', () => {
@@ -182,11 +182,12 @@ describe('redemptions of coupons', () => {
 
   it.each([
     ['coupon_code_unknown', {}, { code: 'NO-SUCH' }],
-    ['coupon_not_for_plan', { plan_ids: ['plan_01h455vb4pex5vsknk084sn03q'] }, {}],
+    ['coupon_not_for_plan', {}, {}],
     ['coupon_currency_mismatch', { ...amount, currency: 'EUR', percent_off: null }, {}],
     ['coupon_inactive', {}, {}],
   ])('are refused with %s, and change nothing', async (problem, terms, asked) => {
-    const { id, code } = await createCoupon({ ...percent, ...terms });
+    const plan_ids = problem === 'coupon_not_for_plan' ? [await createPlan(engine)] : [];
+    const { id, code } = await createCoupon({ ...percent, ...terms, plan_ids });
     if (problem === 'coupon_inactive') {
       await engine.http.patch(`/v1/coupons/${id}`).send({ is_active: false });
     }

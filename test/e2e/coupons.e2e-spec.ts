@@ -1,3 +1,4 @@
+import { createPlan } from '../support/billing';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('coupons', () => {
@@ -18,6 +19,7 @@ describe('coupons', () => {
   }
 
   it('are created with every field the API shows', async () => {
+    const plan = await createPlan(engine);
     const answer = await engine.http.post('/v1/coupons').send({
       code: 'SUMMER',
       name: 'Summer',
@@ -28,7 +30,7 @@ describe('coupons', () => {
       duration_in_months: 3,
       max_redemptions: 10,
       redeem_by: '2026-09-01T02:00:00+02:00',
-      plan_ids: ['plan_01h455vb4pex5vsknk084sn02q'],
+      plan_ids: [plan],
       metadata: { campaign: 'summer', nested: { a: null } },
     });
     expect(answer.status).toBe(201);
@@ -45,7 +47,7 @@ describe('coupons', () => {
       max_redemptions: 10,
       times_redeemed: 0,
       redeem_by: '2026-09-01T00:00:00.000Z',
-      plan_ids: ['plan_01h455vb4pex5vsknk084sn02q'],
+      plan_ids: [plan],
       is_active: true,
       metadata: { campaign: 'summer', nested: { a: null } },
       created_at: '2026-03-01T09:30:00.000Z',
@@ -57,6 +59,19 @@ describe('coupons', () => {
     expect(await eventsOf(engine, id)).toEqual([
       { type: 'coupon.created', sequence: 1, data: { object: answer.body, previous: {} } },
     ]);
+  });
+
+  it('for plans that do not exist are refused, and possible for archived plans', async () => {
+    const archived = await createPlan(engine);
+    expect((await engine.http.delete(`/v1/plans/${archived}`)).status).toBe(204);
+    const plan_ids = [archived, 'plan_01h455vb4pex5vsknk084sn02q'];
+    const refused = await engine.http.post('/v1/coupons').send({ ...percent, plan_ids });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({
+      code: 'reference_not_found',
+      errors: [{ pointer: '/plan_ids/1' }],
+    });
+    await createCoupon({ plan_ids: [archived] });
   });
 
   it('get a code when none is sent', async () => {
@@ -169,6 +184,15 @@ describe('coupons', () => {
       expect((await eventsOf(engine, id)).map(({ sequence }) => sequence)).toEqual(
         Array.from({ length: 21 }, (_, index) => index + 1),
       );
+    });
+
+    it('with If-Match also in the last version that can be stored but one', async () => {
+      const { id } = await createCoupon();
+      await engine.database.query('UPDATE coupon SET version = 2147483646 WHERE id = $1', [id]);
+      const path = `/v1/coupons/${id}`;
+      const { etag = '' } = (await engine.http.get(path)).headers;
+      const answer = await engine.http.patch(path).set('If-Match', etag).send({ is_active: false });
+      expect([etag, answer.headers['etag']]).toEqual(['"2147483646"', '"2147483647"']);
     });
 
     it('with If-Match only in the version the caller read', async () => {

@@ -33,10 +33,17 @@ describe('the work on due invoices of which one fails', () => {
     await due.idle();
   }
 
-  /** Makes each statement of this kind fail that writes a row for which `condition` holds. */
-  async function refuse(statement: string, condition: string): Promise<void> {
+  /**
+   * Makes each statement of this kind fail that writes a row for which `condition` holds.
+   * @param failure PL/pgSQL statements that fail
+   */
+  async function refuse(
+    statement: string,
+    condition: string,
+    failure = `RAISE 'refused'`,
+  ): Promise<void> {
     await engine.database.query(`
-      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$`);
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${failure}; END $$`);
     await engine.database.query(`
       CREATE TRIGGER refuse BEFORE ${statement} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`);
   }
@@ -75,30 +82,61 @@ describe('the work on due invoices of which one fails', () => {
     expect((await paymentsOf(other.customer)).data).toHaveLength(1);
   });
 
-  it('ends the collection of other void invoices', async () => {
+  it.each([
+    ['an outage', '53300'],
+    ['a statement timeout', '57014'],
+  ])('charges those begun before %s of the one-by-one work', async (_, code) => {
+    const token = 'pm_sandbox_ok';
+    const [first, failing] = [await subscribe(token), await subscribe(token)];
+    const order = `UPDATE invoice SET collect_at = CASE customer_id WHEN $1 THEN date '2000-01-01' ELSE date '2000-01-02' END`;
+    await engine.database.query(order, [first.customer]);
+    await engine.database.query('CREATE SEQUENCE attempt');
+    const failures = `
+      IF nextval('attempt') = 1 THEN RAISE 'refused'; END IF; RAISE 'refused' USING ERRCODE = '${code}'`;
+    await refuse('INSERT ON payment', `NEW.customer_id = '${failing.customer}'`, failures);
+    await collect();
+    expect((await paymentsOf(first.customer)).data).toMatchObject([{ status: 'succeeded' }]);
+    expect((await paymentsOf(failing.customer)).data).toHaveLength(0);
+    await accept();
+    await collect();
+    expect((await paymentsOf(failing.customer)).data).toHaveLength(1);
+  });
+
+  it('ends the collection of other void invoices, and changes no version', async () => {
     const token = 'pm_sandbox_declined';
     const [one, other] = [await subscribe(token), await subscribe(token)];
     await collect();
+    const voided: string[] = [];
     for (const { subscription } of [one, other]) {
       expect(await statusOf(subscription)).toBe('past_due');
       const query = { subscription_id: subscription };
       const { body } = await engine.http.get('/v1/invoices').query(query).expect(200);
       const [invoice] = (body as { data: readonly { id: string }[] }).data;
-      await engine.http
-        .post(`/v1/invoices/${invoice?.id ?? ''}/void`)
-        .send({})
-        .expect(200);
+      const path = `/v1/invoices/${invoice?.id ?? ''}`;
+      await engine.http.post(`${path}/void`).send({}).expect(200);
+      voided.push(path);
     }
+    const shown = async () => {
+      const answers = await Promise.all(voided.map((path) => engine.http.get(path)));
+      return answers.map(({ headers, body }) => [headers['etag'], body as object]);
+    };
+    const before = await shown();
     await refuse('UPDATE ON subscription', `NEW.id = '${one.subscription}'`);
+    engine.clock.advanceMs(1_000);
     await collect();
     expect(await statusOf(one.subscription)).toBe('past_due');
     expect(await statusOf(other.subscription)).toBe('active');
     await accept();
+    await collect();
+    expect(await statusOf(one.subscription)).toBe('past_due');
+    expect(await shown()).toEqual(before);
     engine.clock.advanceMs(60_000);
     await collect();
     expect(await statusOf(one.subscription)).toBe('active');
     expect(await failuresCounted('due-collections')).toBe('1');
+    expect(await shown()).toEqual(before);
   });
+
   it('marks others as overdue, and this one once it can be written', async () => {
     const send = { collection: 'send_invoice', days_until_due: 1 };
     const ids: string[] = [];

@@ -167,6 +167,35 @@ describe('a simulation of prices', () => {
     expect(steps.at(-1)).toMatchObject({ winners: 2, losers: 0 });
   });
 
+  it('of a plan that sold a price with another timing needs the timing of what was billed', async () => {
+    const [before, after] = [await Story.begin(engine, START), await Story.begin(engine, START)];
+    const { id: plan_id } = await before.planOf([{ ...base, timing: 'in_arrears' }]);
+    await before.subscribe(plan_id);
+    await post(engine, `/v1/plans/${plan_id}/versions`, { prices: [base] });
+    await after.subscribe(plan_id);
+    await before.advance('2026-03-15T00:00:00.000Z');
+    await after.advance('2026-03-15T00:00:00.000Z');
+    const simulated = async (timing: string, ...of: readonly Story[]) => {
+      const customer_ids = of.map(({ customerId }) => customerId);
+      const offered = [{ ...base, amount: 4_000, timing }];
+      const steps = await simulate({ plan_id, customer_ids, prices: offered });
+      return steps.filter(({ type }) => type !== 'progress');
+    };
+    expect(await simulated('in_advance', after)).toMatchObject([
+      { type: 'customer', old_amount: 9_300, new_amount: 12_000 },
+      { type: 'totals' },
+    ]);
+    expect(await simulated('in_arrears', before)).toMatchObject([
+      { type: 'customer', old_amount: 6_200, new_amount: 8_000 },
+      { type: 'totals' },
+    ]);
+    for (const timing of ['in_advance', 'in_arrears']) {
+      expect(await simulated(timing, before, after)).toMatchObject([
+        { type: 'problem', code: 'simulated_price_unmatched' },
+      ]);
+    }
+  });
+
   it('is refused if the amounts exceed the range of JSON numbers', async () => {
     const [first, ...others] = prices;
     const expensive = [{ ...first, amount: Number.MAX_SAFE_INTEGER }, ...others];

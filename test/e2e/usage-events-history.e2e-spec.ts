@@ -230,6 +230,11 @@ describe('stored usage events', () => {
       const billed = await bill(customer, meter, ['2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z']);
       expect((await voidEvent(key)).status).toBe(200);
       expect((await eventsOf(engine, billed)).map(({ type }) => type)).toEqual(['usage.late']);
+      const audited = await engine.http.get('/v1/audit-log').query({ object_id: billed });
+      expect(audited.body).toHaveProperty(
+        ['data', 0, 'changes'],
+        expect.arrayContaining([expect.objectContaining({ action: 'usage.late', changes: {} })]),
+      );
       const late = await engine.database.query('SELECT id FROM usage_billed WHERE is_late');
       expect(late).toEqual([{ id: billed }]);
     });

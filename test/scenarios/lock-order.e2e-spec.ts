@@ -308,6 +308,22 @@ describe('the order of locks is kept', () => {
       expect(await lockLater(customerId, [CUSTOMER, streams], consume)).toBe(1);
     });
 
+    it.each([
+      ['a current', 0],
+      ['an outdated', 1],
+    ])(
+      'by the void of a grant of %s balance, while the customer is deleted',
+      async (_, changes) => {
+        const { customerId, path } = await begin();
+        const { id } = await post(engine, `${path}/grants`, { value: '100' });
+        const change = 'UPDATE customer_access SET version = version + $2 WHERE customer_id = $1';
+        await engine.database.query(change, [customerId, changes]);
+        const voidGrant = () => engine.http.post(`${path}/grants/${id}/void`).send({});
+        const streams = `${STREAMS} NOWAIT`;
+        expect(await lockLater(customerId, [CUSTOMER, streams], voidGrant)).toBe(1);
+      },
+    );
+
     it('by a grant, while the customer is deleted', async () => {
       const { customerId, path } = await begin();
       const grant = () => engine.http.post(`${path}/grants`).send({ value: '100' });

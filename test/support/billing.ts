@@ -2,6 +2,7 @@ import { post } from './requests';
 import type { TestApp } from './test-app';
 
 let metersMade = 0;
+let plansMade = 0;
 
 export async function createCustomer(engine: TestApp, fields: object = {}): Promise<string> {
   return (await post(engine, '/v1/customers', { name: 'Ada Lovelace', ...fields })).id;
@@ -19,4 +20,11 @@ export async function createMeter(engine: TestApp, fields: object = {}): Promise
   metersMade += 1;
   const meter = { key: `test_meter_${metersMade}`, event_name: 'api_call', aggregation: 'count' };
   return (await post(engine, '/v1/meters', { ...meter, ...fields })).id;
+}
+
+/** Creates a plan without prices; returns its id. */
+export async function createPlan(engine: TestApp): Promise<string> {
+  plansMade += 1;
+  const terms = { name: 'Plan', currency: 'USD', interval: 'month', prices: [] };
+  return (await post(engine, '/v1/plans', { code: `test-plan-${plansMade}`, ...terms })).id;
 }

@@ -126,9 +126,10 @@ export class ApiKeysController {
   async rollApiKey(
     @Param('id', keyId) id: string,
     @Body() body: RollApiKeyDto,
+    @IfMatch() expected: VersionCondition,
     @Caller() caller: Principal,
   ): Promise<ApiKeyWithSecretDto> {
-    const { key, secret } = await this.keys.roll(id, toOverlapMs(body), caller);
+    const { key, secret } = await this.keys.roll(id, toOverlapMs(body), { expected, caller });
     return withETag(key, () => toApiKeyWithSecretDto(key, secret));
   }
 

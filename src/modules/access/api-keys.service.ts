@@ -140,12 +140,17 @@ export class ApiKeysService {
   /**
    * Gives a key a new secret. The previous secret works for another `overlapMs` milliseconds; with 0, it stops working
    * at once.
-   * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `scope_not_held`; `api_key_rolling` if `overlapMs`
-   *   is above 0 and an earlier roll's overlap has not ended yet
+   * @throws {ProblemError} `api_key_not_found`, `precondition_failed`, `api_key_revoked`, `scope_not_held`;
+   *   `api_key_rolling` if `overlapMs` is above 0 and an earlier roll's overlap has not ended yet
    */
-  roll(id: string, overlapMs: number, caller: Principal): Promise<KeyWithSecret> {
+  roll(
+    id: string,
+    overlapMs: number,
+    { expected, caller }: { readonly expected: VersionCondition; readonly caller: Principal },
+  ): Promise<KeyWithSecret> {
     return this.database.transaction(async () => {
       const before = await this.lockUsable(id, caller);
+      assertVersion(expected, before);
       const now = this.clock.now();
       if (overlapMs > 0 && before.previousExpiresAt !== null && isRolling(before, now)) {
         throw apiKeyRolling(id, before.previousExpiresAt);

@@ -76,6 +76,7 @@ export class CustomerTokensService implements OnModuleInit {
     return this.database.transaction(async () => {
       const token = (await this.tokens.delete(id, customerId)) ?? raise(customerTokenNotFound(id));
       await this.outbox.record(customerTokenRevoked, {
+        before: token,
         after: token,
         occurredAt: this.clock.now(),
       });

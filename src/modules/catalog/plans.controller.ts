@@ -136,8 +136,10 @@ export class PlansController {
   async createPlanVersion(
     @Param('id', planId) id: string,
     @Body() body: CreatePlanVersionDto,
+    @IfMatch() expected: VersionCondition,
   ): Promise<PlanVersionDto> {
-    return toPlanVersionDto(await this.plans.activateVersion(id, toPlanVersionChange(body)));
+    const change = toPlanVersionChange(body);
+    return toPlanVersionDto(await this.plans.activateVersion(id, change, expected));
   }
 
   @Get(':id/versions')

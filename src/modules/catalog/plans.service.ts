@@ -105,12 +105,17 @@ export class PlansService {
 
   /**
    * Creates and activates the next version of a plan. New subscriptions use the new version; running ones keep theirs.
-   * @throws {ProblemError} `price_terms_contradict`, `plan_not_found`, `reference_not_found`, `meter_backfilling`,
-   *   `plan_entitlement_contradicts`
+   * @throws {ProblemError} `plan_not_found`, `precondition_failed`, `price_terms_contradict`, `reference_not_found`,
+   *   `meter_backfilling`, `plan_entitlement_contradicts`
    */
-  activateVersion(id: string, change: PlanVersionChange): Promise<PlanVersion> {
+  activateVersion(
+    id: string,
+    change: PlanVersionChange,
+    expected: VersionCondition,
+  ): Promise<PlanVersion> {
     return this.database.transaction(async () => {
       const before = (await this.plans.lock(id, 'change')) ?? raise(planNotFound(id));
+      assertVersion(expected, before);
       const terms = nextTerms(before.activeVersion, change);
       this.references.assertTerms(terms.prices, '/prices');
       await this.references.assertMeters(change.prices, '/prices');

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -39,7 +39,7 @@ export class CouponsController {
     status: 201,
     answer: CouponDto,
     key: 'optional',
-    problems: [couponTermsContradict, couponCodeTaken],
+    problems: [couponTermsContradict, referenceNotFound, couponCodeTaken],
   })
   async createCoupon(@Body() body: CreateCouponDto): Promise<CouponDto> {
     return withETag(await this.coupons.create(toCouponTerms(body)), toCouponDto);

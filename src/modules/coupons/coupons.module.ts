@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
 import { TestClocksModule } from '../test-clocks';
 import { CouponRedemptionsController } from './coupon-redemptions.controller';
@@ -10,7 +11,7 @@ import { RedemptionsRepository } from './redemptions.repository';
 import { RedemptionsService } from './redemptions.service';
 
 @Module({
-  imports: [CustomersModule, TestClocksModule],
+  imports: [CatalogModule, CustomersModule, TestClocksModule],
   controllers: [CouponsController, CouponRedemptionsController],
   providers: [
     CouponsRepository,

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { changedAt } from '../../core/next-version';
-import { raise } from '../../platform/errors';
+import { raise, referenceNotFound } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -13,6 +13,7 @@ import {
 } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { CatalogService } from '../catalog';
 import { couponInUse, couponNotFound, couponTermsContradict } from './coupons.errors';
 import { couponCreated, couponDeleted, couponUpdated } from './coupons.events';
 import { CouponsRepository } from './coupons.repository';
@@ -23,15 +24,17 @@ export class CouponsService {
   constructor(
     private readonly database: Database,
     private readonly coupons: CouponsRepository,
+    private readonly catalog: CatalogService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `coupon_terms_contradict`, `coupon_code_taken` */
+  /** @throws {ProblemError} `coupon_terms_contradict`, `reference_not_found`, `coupon_code_taken` */
   async create(terms: CouponTerms): Promise<Coupon> {
     const now = this.clock.now();
     const faults = faultsOfTerms(terms, now);
     if (faults.length > 0) throw couponTermsContradict(faults);
+    await this.requirePlans(terms.planIds);
     const coupon: Coupon = {
       ...terms,
       id: newId('coup'),
@@ -93,6 +96,15 @@ export class CouponsService {
       const occurredAt = changedAt(this.clock.now(), coupon);
       await this.outbox.record(couponDeleted, { after: coupon, occurredAt });
     });
+  }
+
+  /** Accepts archived plans, because their subscriptions continue. */
+  private async requirePlans(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const known = new Set((await this.catalog.getPlanNames(ids)).map(({ id }) => id));
+    for (const [index, id] of ids.entries()) {
+      if (!known.has(id)) throw referenceNotFound(`/plan_ids/${index}`, id);
+    }
   }
 }
 

@@ -72,7 +72,11 @@ const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = greatest(updated_at, $3)
   WHERE id = ANY ($1)`;
 
-const POSTPONE_DUE = `${PLAN_COLLECTING} AND collect_at <= $3`;
+/** Changes only `collect_at` of invoices that are not open, for the same reason as {@link CLOSE_COLLECTION}. */
+const POSTPONE_DUE = `
+  UPDATE invoice SET collect_at = $2, version = version + (status = 'open')::int,
+    updated_at = CASE WHEN status = 'open' THEN greatest(updated_at, $3) ELSE updated_at END
+  WHERE id = $1 AND collect_at <= $3`;
 
 /** So that locked rows delay the charges of other customers only for a short time. */
 const SHORT_WAITS = { statementMs: 30_000, lockMs: 500 };
@@ -144,7 +148,7 @@ export class DueInvoicesRepository {
 
   /** Plans the automatic charge of an invoice, or its end, for a later time if it is due. */
   async postponeCollectable(id: string, at: Date, now: Date): Promise<void> {
-    await this.database.query(POSTPONE_DUE, [[id], at, now]);
+    await this.database.query(POSTPONE_DUE, [id, at, now]);
   }
 
   /**

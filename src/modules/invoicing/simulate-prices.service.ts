@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { isWireSafe } from '../../core/money';
+import type { TermsFault } from '../../core/terms-fault';
 import { Database, Reports } from '../../platform/database';
 import { referenceNotFound, raise } from '../../platform/errors';
 import { CatalogService, type CatalogPrice, type PriceTerms, toPrice } from '../catalog';
@@ -8,9 +9,14 @@ import { usagePeriodEmpty } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { ChargedEventsService, type ChargesOf } from './charged-events.service';
 import type { CreditLineRequest } from './domain/line-item-request';
-import { matchPrices, type NamedPrice } from './domain/match-prices';
+import { type MatchFault, matchPrices, type NamedPrice } from './domain/match-prices';
 import { simulateItem, type SimulatedLine } from './domain/simulate';
-import { isPrepaidCharge, unstoredCredits, unstoredUsage } from './domain/unstored-lines';
+import {
+  isPrepaidCharge,
+  unstoredCredits,
+  unstoredUsage,
+  type UsageWithoutLine,
+} from './domain/unstored-lines';
 import { partOf, type TracedPart, type UsagePart, type UsageTrace } from './domain/usage';
 import { invoiceTooLarge, simulatedPriceUnmatched } from './invoicing.errors';
 import { SimulationRepository } from './simulation.repository';
@@ -67,6 +73,8 @@ interface Simulation {
   readonly currency: string;
   /** New price for each price of the plan, by the id of the replaced price; null if the price is dropped. */
   readonly replacements: ReadonlyMap<string, NamedPrice | null>;
+  /** Why a price of the plan cannot be replaced by the new price of its name, by the id of the former. */
+  readonly unmatched: ReadonlyMap<string, MatchFault>;
   readonly meters: ReadonlyMap<string, Meter>;
 }
 
@@ -86,7 +94,8 @@ export class SimulatePricesService {
    * Checks the command. The generator then yields, customer by customer, the amount billed for the plan, and the amount
    * that the new prices would have billed for the same time and usage.
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
-   *   `usage_period_empty`, `too_many_reports`. The generator also throws `invoice_too_large`
+   *   `usage_period_empty`, `too_many_reports`. The generator also throws `invoice_too_large`, and
+   *   `simulated_price_unmatched` if a customer was billed with a price that the new price of its name does not match
    */
   async simulate(
     command: SimulationCommand,
@@ -105,17 +114,14 @@ export class SimulatePricesService {
     await this.database.transaction(() => this.catalog.assertPrices(command.prices, '/prices'));
     const named = sold.prices.map((price) => ({ ...namedOf(price), id: price.id }));
     const offered = command.prices.map((terms) => namedOf(toPrice('', terms)));
-    const { replacements, faults } = matchPrices(named, offered);
-    if (faults.length > 0) {
-      throw simulatedPriceUnmatched(
-        faults.map(({ index, message }) => ({ pointer: `/prices/${index}`, message })),
-      );
-    }
+    const { replacements, unmatched, faults } = matchPrices(named, offered);
+    if (faults.length > 0) throw simulatedPriceUnmatched(faults.map(toTermsFault));
     const meterIds = offered.flatMap(({ meterId }) => meterId ?? []);
     return {
       command,
       currency: sold.currency,
       replacements: new Map([...replacements].map(([{ id }, price]) => [id, price])),
+      unmatched: new Map([...unmatched].map(([{ id }, fault]) => [id, fault])),
       meters: await this.meters.getAll([...new Set(meterIds)]),
     };
   }
@@ -180,12 +186,15 @@ export class SimulatePricesService {
 
   /** Returns the billed lines, then credits and usage that have no line because their amount was 0. */
   private async linesOf(
-    { command, replacements, creditsAtEnd, meters }: Simulation,
+    { command, replacements, unmatched, creditsAtEnd, meters }: Simulation,
     customerIds: readonly string[],
   ): Promise<readonly LineToSimulate[]> {
     const priceIds = [...replacements.keys()];
     const billed = await this.history.billedLines(customerIds, priceIds, command);
     const usage = await this.history.usageWithoutLine(customerIds, priceIds, command);
+    const usedIds = [...billed.map(({ line }) => line.priceId), ...usage.map(priceIdOf)];
+    const fault = usedIds.flatMap((id) => unmatched.get(id ?? '') ?? []).at(0);
+    if (fault !== undefined) throw simulatedPriceUnmatched([toTermsFault(fault)]);
     const prepaid = billed.filter(({ line }) => isPrepaidCharge(line));
     const ends = await creditsAtEnd(prepaid.flatMap(({ line }) => line.itemId ?? []));
     const unstored: LineToSimulate[] = [];
@@ -249,6 +258,14 @@ function countKeyOf({ meter, period, upToPosition, isByGroup }: UsageTrace): str
 
 function isRepresentable({ oldMinor, newMinor }: SimulatedAmounts): boolean {
   return [oldMinor, newMinor, newMinor - oldMinor].every(isWireSafe);
+}
+
+function priceIdOf({ request }: UsageWithoutLine): string {
+  return request.price.priceId;
+}
+
+function toTermsFault({ index, message }: MatchFault): TermsFault {
+  return { pointer: `/prices/${index}`, message };
 }
 
 function namedOf(price: CatalogPrice): NamedPrice {

@@ -153,7 +153,8 @@ export class WebhookEndpointsController {
   })
   async rotateWebhookEndpointSecret(
     @Param('id', endpointId) id: string,
+    @IfMatch() expected: VersionCondition,
   ): Promise<RotatedWebhookSecretDto> {
-    return toRotatedWebhookSecretDto(await this.endpoints.rotateSecret(id));
+    return toRotatedWebhookSecretDto(await this.endpoints.rotateSecret(id, expected));
   }
 }

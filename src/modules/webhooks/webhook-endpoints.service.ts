@@ -164,11 +164,12 @@ export class WebhookEndpointsService {
 
   /**
    * Creates a new secret. For 24 hours, deliveries are also signed with the previous secret.
-   * @throws {ProblemError} `webhook_endpoint_not_found`, `too_many_webhook_secrets`
+   * @throws {ProblemError} `webhook_endpoint_not_found`, `precondition_failed`, `too_many_webhook_secrets`
    */
-  rotateSecret(id: string): Promise<RotatedSecret> {
+  rotateSecret(id: string, expected: VersionCondition): Promise<RotatedSecret> {
     return this.database.transaction(async () => {
       const before = await this.lock(id);
+      assertVersion(expected, before);
       const now = this.clock.now();
       const rotated = await this.secrets.rotate(id, now);
       const after = nextVersion(before, now);

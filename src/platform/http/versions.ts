@@ -70,7 +70,7 @@ function parseIfMatch(header: string | undefined): VersionCondition {
     throw malformedRequest('If-Match must be * or a list of entity tags.');
   }
   return tags.flatMap((text) => {
-    const [, version] = /^(?:W\/)?"(\d{1,9})"$/.exec(text) ?? [];
+    const [, version] = /^(?:W\/)?"(\d{1,10})"$/.exec(text) ?? [];
     return version === undefined ? [] : [Number(version)];
   });
 }

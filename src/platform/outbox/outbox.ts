@@ -18,7 +18,7 @@ const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
 
 export interface ResourceChange<Resource> {
   readonly after: Resource;
-  /** State before the change; omitted for a new resource. */
+  /** State before the change; the same as `after` if the event reports no change. Omitted for a new resource. */
   readonly before?: Resource;
   readonly occurredAt: Date;
 }

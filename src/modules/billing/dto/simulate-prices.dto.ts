@@ -19,8 +19,7 @@ export class SimulatePricesDto {
   readonly plan_id!: string;
   @NestedListField(
     PriceInputDto,
-    'All new prices. Each replaces prices of the same name, which must have the same meter, `by_group` and `timing`; ' +
-      'other prices are no longer sold.',
+    'All new prices. Each replaces prices of the same name, meter, `by_group` and `timing`. Other names are no longer sold.',
     { min: 1, max: MAX_PRICES },
   )
   readonly prices!: readonly PriceInputDto[];

@@ -68,7 +68,7 @@ export class CreateCouponDto {
   readonly redeem_by?: string | null;
   @IdListField(
     'plan',
-    'Ids of the plans whose prices are discounted. Prices of other plans and of add-ons are not discounted. Default: all prices.',
+    'Ids of the plans whose prices are discounted, but not those of add-ons. Default: all prices.',
     { max: MAX_PLANS, optional: true, example: [] },
   )
   readonly plan_ids?: readonly string[];

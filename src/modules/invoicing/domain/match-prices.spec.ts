@@ -31,6 +31,19 @@ describe('the prices of a simulation', () => {
     expect(versions.map((sold) => replacements.get(sold))).toEqual([offered, offered]);
   });
 
+  it.each([
+    ['timing', { timing: 'in_advance' }],
+    ['meter', { meterId: 'meter_1' }],
+    ['groups', { isByGroup: true }],
+  ] as const)('match the versions with the same %s, and no others', (_, parts) => {
+    const [first, second] = [price('Calls'), price('Calls', parts)];
+    const [offered, another] = [price('Calls', parts), price('Calls')];
+    const { unmatched, faults } = matchPrices([first, second], [offered]);
+    expect([[...unmatched.keys()], faults]).toEqual([[first], []]);
+    const former = matchPrices([first, second], [another]);
+    expect([[...former.unmatched.keys()], former.faults]).toEqual([[second], []]);
+  });
+
   it.each<[string, readonly NamedPrice[], readonly NamedPrice[], readonly [number, string][]]>([
     [
       'a name twice',
@@ -58,7 +71,7 @@ describe('the prices of a simulation', () => {
     ],
     [
       'another timing',
-      [price('Base'), price('Base', { timing: 'in_advance' })],
+      [price('Base')],
       [price('Base', { timing: 'in_advance' })],
       [[0, 'has another `timing` than the price it replaces']],
     ],

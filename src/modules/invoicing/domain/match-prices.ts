@@ -16,25 +16,33 @@ export interface MatchFault {
 }
 
 /**
- * Matches new prices to sold prices by name. Two prices match only if both have the same meter, `isByGroup` and
- * `timing`. A flat price matches only a flat price, because its quantity is not known. A sold price without a match is
- * dropped.
+ * Matches new prices to the prices that all versions of a plan sold, by name. Two prices match only if both have the
+ * same meter, `isByGroup` and `timing`. A flat price matches only a flat price, because its quantity is not known. A
+ * sold price is dropped if no new price has its name. If the new price of its name does not match it, it is unmatched,
+ * and bills with it cannot be simulated. A new price that matches no sold price is a fault.
  */
 export function matchPrices<Sold extends NamedPrice>(
   sold: readonly Sold[],
   offered: readonly NamedPrice[],
 ): {
   readonly replacements: ReadonlyMap<Sold, NamedPrice | null>;
+  readonly unmatched: ReadonlyMap<Sold, MatchFault>;
   readonly faults: readonly MatchFault[];
 } {
+  const replacements = new Map<Sold, NamedPrice | null>();
+  const unmatched = new Map<Sold, MatchFault>();
+  for (const price of sold) {
+    const index = offered.findIndex(({ name }) => name === price.name);
+    const replacement = offered[index] ?? null;
+    const message = replacement === null ? null : differenceOf(price, replacement);
+    replacements.set(price, replacement);
+    if (message !== null) unmatched.set(price, { index, message });
+  }
   const faults = offered.flatMap((price, index) => {
     const message = faultOf(price, index, sold, offered);
     return message === null ? [] : [{ index, message }];
   });
-  const replacements = new Map(
-    sold.map((price) => [price, offered.find(({ name }) => name === price.name) ?? null] as const),
-  );
-  return { replacements, faults };
+  return { replacements, unmatched, faults };
 }
 
 function faultOf(
@@ -46,14 +54,17 @@ function faultOf(
   if (offered.findIndex(({ name }) => name === price.name) !== index)
     return 'repeats the name of another new price';
   const replaced = sold.filter(({ name }) => name === price.name);
-  if (replaced.length === 0) return 'has a name that no price of the plan has';
-  if (replaced.some(({ meterId }) => meterId !== price.meterId)) return 'has another meter';
-  if (replaced.some(({ isByGroup }) => isByGroup !== price.isByGroup)) {
+  const differences = replaced.map((one) => differenceOf(one, price));
+  if (differences.includes(null)) return null;
+  return differences[0] ?? 'has a name that no price of the plan has';
+}
+
+/** Returns why a new price cannot replace a sold price of the same name; null if it can. */
+function differenceOf(sold: NamedPrice, price: NamedPrice): string | null {
+  if (sold.meterId !== price.meterId) return 'has another meter';
+  if (sold.isByGroup !== price.isByGroup)
     return 'has another `by_group` than the price it replaces';
-  }
-  if (replaced.some(({ timing }) => timing !== price.timing)) {
-    return 'has another `timing` than the price it replaces';
-  }
-  const wasFlat = replaced.some(({ rating }) => rating.model === 'flat');
+  if (sold.timing !== price.timing) return 'has another `timing` than the price it replaces';
+  const wasFlat = sold.rating.model === 'flat';
   return wasFlat && price.rating.model !== 'flat' ? 'replaces a flat price' : null;
 }

@@ -63,6 +63,7 @@ export class DeliveriesService {
       const endpoint = await this.activeEndpoint(endpointId);
       const now = this.clock.now();
       const event = await this.outbox.record(webhookEndpointTested, {
+        before: endpoint,
         after: endpoint,
         occurredAt: changedAt(now, endpoint),
       });
