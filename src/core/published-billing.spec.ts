@@ -133,7 +133,7 @@ const creditable = (netMinor: bigint, taxMinor: bigint): CreditableLine => {
 const creditNote = (line: CreditableLine, netMinor: bigint) => {
   const parts = new CreditNoteParts();
   parts.take(line, netMinor);
-  return parts.amounts();
+  return parts.amounts([line]);
 };
 
 /** Figures that this engine computes for each case, in the shape of the published figures. */

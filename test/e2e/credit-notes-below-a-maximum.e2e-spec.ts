@@ -156,6 +156,37 @@ describe('credit notes of a charge that was lowered', () => {
     await expectSettled(story);
   });
 
+  it.each([
+    ['together', [[0, 1, 3]]],
+    ['one by one', [[0], [1], [3]]],
+  ])('credit all lines %s beside a charge lowered to 0 with a tax of -1', async (_, notes) => {
+    const story = await begin(false, '19', '5.5');
+    const prices = [
+      [9, null],
+      [3, null],
+      [8, 0],
+      [9, null],
+    ] as const;
+    const invoice = await billed(story, prices, { collection: 'send_invoice' });
+    expect(invoice.lines.map(({ amount, tax }) => [amount, tax])).toEqual([
+      [9, 3],
+      [3, 1],
+      [8, 1],
+      [9, 2],
+      [-8, -2],
+    ]);
+    for (const places of notes) {
+      const of = places.map((place) => invoice.lines[place]);
+      await post(engine, '/v1/credit-notes', {
+        invoice_id: invoice.id,
+        lines: of.map((line) => ({ invoice_line_id: line?.id, amount: line?.amount })),
+        reason: 'Not as agreed',
+        settle: 'credit',
+      });
+    }
+    await expectNothingLeft(story);
+  });
+
   it('take no tax at one rate that another rate gave back', async () => {
     const story = await begin(false, '19', '1');
     const prices = [

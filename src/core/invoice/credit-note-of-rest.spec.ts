@@ -115,6 +115,34 @@ const terms: fc.Arbitrary<Terms> = fc.record({
 /** Partial notes: the place of a line or null for all lines, and the most net amount to take of each. */
 const orders = fc.array(fc.tuple(fc.option(fc.nat({ max: 15 })), amounts(600n)), { maxLength: 12 });
 
+test('a note of all net amounts takes at most the exclusive tax that is left of the invoice', () => {
+  fc.assert(
+    fc.property(terms, orders, (given, partial) => {
+      const rates = given.rates.map(([percentage]) => [percentage, false] as const);
+      const invoice = bill({ ...given, rates });
+      const notes: CreditNoteAmounts[] = [];
+      const leftMinor = () => invoice.totalMinor - sumOf(notes.map(({ totalMinor }) => totalMinor));
+      for (const [place, mostMinor] of [...partial, [null, 10_000n] as const]) {
+        const parts = new CreditNoteParts();
+        const lines = after(invoice, notes);
+        for (const [index, line] of lines.entries()) {
+          if (place !== null && place !== index) continue;
+          const creditable = parts.creditableMinor(line);
+          const netMinor = creditable < mostMinor ? creditable : mostMinor;
+          if (netMinor > 0n) parts.take(line, netMinor);
+        }
+        const note = parts.amounts(lines);
+        if (mostMinor === 10_000n) {
+          expect(note.totalMinor <= leftMinor() || note.taxMinor === 0n).toBe(true);
+        }
+        if (note.totalMinor <= leftMinor()) notes.push(note);
+        expect(isWithin(after(invoice, notes))).toBe(true);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
 test('the note of the rest of an invoice, after any notes, has the total that is left', () => {
   fc.assert(
     fc.property(terms, orders, (given, partial) => {
@@ -123,13 +151,14 @@ test('the note of the rest of an invoice, after any notes, has the total that is
       const leftMinor = () => invoice.totalMinor - sumOf(notes.map(({ totalMinor }) => totalMinor));
       for (const [place, mostMinor] of partial) {
         const parts = new CreditNoteParts();
-        for (const [index, line] of after(invoice, notes).entries()) {
+        const lines = after(invoice, notes);
+        for (const [index, line] of lines.entries()) {
           if (place !== null && place !== index) continue;
           const creditable = parts.creditableMinor(line);
           const netMinor = creditable < mostMinor ? creditable : mostMinor;
           if (netMinor > 0n || parts.isOnlyTaxLeft(line)) parts.take(line, netMinor);
         }
-        const note = parts.amounts();
+        const note = parts.amounts(lines);
         if (note.totalMinor <= leftMinor()) notes.push(note);
         expect(isWithin(after(invoice, notes))).toBe(true);
       }

@@ -51,7 +51,7 @@ const noteOf = (requests: readonly Request[], lines: readonly CreditableLine[]) 
     if (found === undefined) throw new Error(`There is no line ${lineId}.`);
     parts.take(found, netMinor);
   }
-  return parts.amounts();
+  return parts.amounts(lines);
 };
 const creditNote = (requests: readonly Request[], lines: readonly Billed[]) =>
   noteOf(
@@ -302,7 +302,7 @@ describe('a credit note is net plus the tax that belongs to it', () => {
                 if (netMinor > 0n || parts.isOnlyTaxLeft(one)) parts.take(one, netMinor);
               }
             }
-            const note = parts.amounts();
+            const note = parts.amounts(current);
             taken.netMinor += note.netMinor;
             taken.taxMinor += note.taxMinor;
             lines = lines.map((one) => ({ ...one, ...afterNote(one, note), taxShares }));

@@ -104,14 +104,32 @@ export class CreditNoteParts {
 
   /**
    * Returns the credit note. Its tax is the sum of the exact taxes of the parts, rounded once, half away from zero, and
-   * split over lines and rates by largest remainder.
+   * split over lines and rates by largest remainder. A note of everything left takes at most the tax that is left of
+   * the invoice.
+   * @param invoiceLines all lines of the invoice
    */
-  amounts(): CreditNoteAmounts {
+  amounts(invoiceLines: readonly CreditableLine[]): CreditNoteAmounts {
     const parts = [...this.parts.values()];
     const exactTaxes = parts.map(({ exactTax }) => exactTax);
     const { numerators, denominator } = overCommonDenominator(exactTaxes);
     const taxes = allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
-    return noteOf(parts, (index) => taxes[index] ?? 0n);
+    const mostMinor = this.largestTax(invoiceLines);
+    return noteOf(parts, (index, takenMinor) => lesser(taxes[index] ?? 0n, mostMinor - takenMinor));
+  }
+
+  /**
+   * Returns the largest tax of the note. If the note takes all net amounts of the invoice, a tax below zero counts:
+   * rounding can bill a charge that was lowered to zero with a tax of -1.
+   */
+  private largestTax(invoiceLines: readonly CreditableLine[]): bigint {
+    const groups = [...new Set(invoiceLines.map(({ together }) => together))];
+    const isAll =
+      this.taken.size > 0 &&
+      groups.every((group) => group.netMinor <= (this.taken.get(group)?.netMinor ?? 0n));
+    const taxes = groups.map((group) =>
+      isAll && group.netMinor >= 0n ? taxOf(group.taxShares) : taxLeftOf(group),
+    );
+    return nonNegative(total(taxes));
   }
 
   private leftOf(line: CreditableLine): Left {

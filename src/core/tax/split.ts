@@ -36,28 +36,60 @@ export function withinAmounts(
 ): readonly RateSplit[] {
   const moved = splits.map((split) => ({ ...split, partsMinor: [...split.partsMinor] }));
   const inclusive = moved.filter((split) => split.inclusive).reverse();
-  if (inclusive.length < 2) return splits;
-
   const isExceeded = (line: number, addedMinor = 0n): boolean => {
     const amountMinor = amountsMinor[line] ?? 0n;
     const taxMinor = inclusive.reduce((all, split) => all + partOf(split, line), addedMinor);
     return amountMinor < 0n ? taxMinor < amountMinor : taxMinor > amountMinor;
   };
-  amountsMinor.forEach((amountMinor, from) => {
-    const unit = amountMinor < 0n ? -1n : 1n;
-    for (const split of isExceeded(from) ? inclusive : []) {
-      const receivers = amountsMinor
-        .map((_, line) => ({ line, remainder: remainderOf(split, line) * unit }))
-        .filter(({ line, remainder }) => remainder > 0n && !isExceeded(line, unit));
-      const [first, ...others] = receivers;
-      if (first === undefined || remainderOf(split, from) * unit >= 0n) continue;
-      const to = others.reduce((best, one) => (one.remainder > best.remainder ? one : best), first);
-      split.partsMinor[from] = partOf(split, from) - unit;
-      split.partsMinor[to.line] = partOf(split, to.line) + unit;
+  const exceeded = [...amountsMinor.keys()].filter((line) => isExceeded(line));
+  if (inclusive.length < 2 || exceeded.length === 0) return splits;
+
+  const rates = inclusive.map((split) => ({
+    split,
+    up: { lines: byRemainder(split, 1n), next: 0 },
+    down: { lines: byRemainder(split, -1n), next: 0 },
+  }));
+  for (const from of exceeded) {
+    const isCredit = (amountsMinor[from] ?? 0n) < 0n;
+    const unit = isCredit ? -1n : 1n;
+    for (const { split, up, down } of rates) {
       if (!isExceeded(from)) break;
+      if (remainderOf(split, from) * unit >= 0n) continue;
+      const to = nextOf(
+        isCredit ? down : up,
+        (line) => remainderOf(split, line) * unit > 0n && !isExceeded(line, unit),
+      );
+      if (to === undefined) continue;
+      split.partsMinor[from] = partOf(split, from) - unit;
+      split.partsMinor[to] = partOf(split, to) + unit;
+      // Both lines may now take a unit in the other direction.
+      for (const rate of rates) (isCredit ? rate.up : rate.down).next = 0;
     }
-  });
+  }
   return moved;
+}
+
+/** Lines in the order in which they take a minor unit of a tax. Those before the place `next` cannot take one now. */
+type Receivers = { readonly lines: readonly number[]; next: number };
+
+/** Returns the lines whose exact tax, times `unit` (1 or -1), has a remainder: the largest remainder first. */
+function byRemainder({ numerators, denominator }: RateSplit, unit: bigint): readonly number[] {
+  return numerators
+    .map((numerator, line) => {
+      const cut = (numerator * unit) % denominator;
+      return { line, remainder: cut < 0n ? cut + denominator : cut };
+    })
+    .filter(({ remainder }) => remainder > 0n)
+    .sort((one, other) => Number(other.remainder - one.remainder) || one.line - other.line)
+    .map(({ line }) => line);
+}
+
+/** Returns the first line that can take a unit; undefined if there is none. */
+function nextOf(receivers: Receivers, canTake: (line: number) => boolean): number | undefined {
+  const { lines } = receivers;
+  let line = lines[receivers.next];
+  while (line !== undefined && !canTake(line)) line = lines[(receivers.next += 1)];
+  return line;
 }
 
 function partOf({ partsMinor }: RateSplit, line: number): bigint {

@@ -311,5 +311,5 @@ function creditedBy(
     }
     parts.take(line, netMinor);
   });
-  return parts.amounts();
+  return parts.amounts(lines);
 }

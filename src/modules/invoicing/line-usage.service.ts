@@ -147,7 +147,7 @@ export class LineUsageService {
     lines: readonly InvoiceLine[],
     queries: readonly CountedQuery[],
   ): Promise<ReadonlyMap<string, boolean | null>> {
-    const readings = new Map<string, UsageReading | null>();
+    const readings = new Map<string, ValuesByGroup | null>();
     const matches = new Map<string, boolean | null>();
     for (const [index, { id, trace }] of lines.entries()) {
       const query = queries[index];
@@ -158,7 +158,8 @@ export class LineUsageService {
       const span = [period.startAt.getTime(), period.endAt.getTime(), upToPosition];
       const key = [meter.id, trace.isByGroup, ...span].join(' ');
       const known = readings.get(key);
-      const reading = known === undefined ? await this.usage.recount({ ...query, meter }) : known;
+      const reading =
+        known === undefined ? valuesOf(await this.usage.recount({ ...query, meter })) : known;
       readings.set(key, reading);
       matches.set(id, reading === null ? null : isUsageOf(trace, reading));
     }
@@ -180,8 +181,15 @@ export class LineUsageService {
   }
 }
 
-function isUsageOf({ parts }: UsageTrace, { groups }: UsageReading): boolean {
-  const values = new Map(groups.map(({ group, value }) => [JSON.stringify(group), value]));
+/** Values by the JSON of their group. */
+type ValuesByGroup = ReadonlyMap<string, Rational>;
+
+function valuesOf(reading: UsageReading | null): ValuesByGroup | null {
+  if (reading === null) return null;
+  return new Map(reading.groups.map(({ group, value }) => [JSON.stringify(group), value]));
+}
+
+function isUsageOf({ parts }: UsageTrace, values: ValuesByGroup): boolean {
   return parts.every(({ group, quantity }) => {
     const value = values.get(JSON.stringify(group ?? [])) ?? ZERO;
     return compare(value, parseExact(quantity)) === 0;

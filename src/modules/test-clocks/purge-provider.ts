@@ -23,7 +23,8 @@ export function purgeProvider(
             database.requireTransaction();
             const ids: string[] = [];
             for (const statement of statements) {
-              ids.push(...(await database.queryValues<string>(statement, [customerIds])));
+              const deleted = await database.queryValues<string>(statement, [customerIds]);
+              for (const id of deleted) ids.push(id);
             }
             return ids;
           },

@@ -128,7 +128,8 @@ export class TestClockParticipants {
     // Modules register from the lowest layer up. The reverse order deletes referring rows before the rows they refer
     // to.
     for (const { purge } of [...this.purges].reverse()) {
-      purged.push(...(await purge(customerIds, (statement) => last.push(statement))));
+      const ids = await purge(customerIds, (statement) => last.push(statement));
+      for (const id of ids) purged.push(id);
     }
     await this.registeredCustomers.purge(customerIds);
     await this.events.remove(purged, customerIds);

@@ -302,6 +302,20 @@ function taxesLeft(
   });
 }
 
+/** Returns the largest tax of a note. If it takes all net amounts of the invoice, taxes below zero count. */
+function largestTax(parts: readonly Part[], invoices: readonly ReferenceInvoice[]): bigint {
+  const lines = invoices
+    .map((one) => one.lines)
+    .find((all) => parts.some(({ line }) => all.includes(line)));
+  const left = (lines ?? [])
+    .filter((line) => lines?.find((one) => one === line || billedWith(line).includes(one)) === line)
+    .map((line) => ({ ...leftOfAll(line, invoices), taken: takenBeside(line, parts) }));
+  const isAll = parts.length > 0 && left.every(({ net, taken }) => net <= taken);
+  return notNegative(
+    sum(left.map((all) => (isAll && all.net >= 0n ? sum(all.taxes) : creditableTaxOf(all)))),
+  );
+}
+
 /** Computes the tax of each part. Only the sum of the exact taxes is rounded. */
 function withTax(
   parts: readonly Part[],
@@ -312,9 +326,12 @@ function withTax(
   const common = exact.map((one) => fraction(one.over * (under / one.under), under));
   const tax = rounded(fraction(sum(common.map(({ over }) => over)), under));
   const rounds = shares(tax, common);
+  const mostTax = largestTax(parts, invoices);
   const credited: CreditedLine[] = [];
   for (const [index, { line, net }] of parts.entries()) {
-    const taxes = taxesOf({ line, net }, rounds[index] ?? 0n, credited, invoices);
+    const before = sum(credited.map((one) => one.tax));
+    const most = least(rounds[index] ?? 0n, mostTax - before);
+    const taxes = taxesOf({ line, net }, most, credited, invoices);
     credited.push({ line, net, tax: sum(taxes), taxes });
   }
   return credited;

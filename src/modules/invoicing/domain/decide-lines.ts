@@ -74,7 +74,7 @@ export function decideLines(
         break;
       case 'usage': {
         const made = usageLines(countedFor(request, usage), nextId);
-        lines.push(...made.lines);
+        for (const line of made.lines) lines.push(line);
         commitments.push(...made.commitments);
         break;
       }

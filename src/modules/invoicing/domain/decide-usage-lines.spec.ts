@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { parseDecimal, rational } from '../../../core/decimal';
 import { chargeEvents, type PercentagePrice, type Price } from '../../../core/rating';
 import { decideInvoice, evaluateInvoice, type BillingContext } from './decide-invoice';
+import { decideLines } from './decide-lines';
 import type { EarlierBill, CountedUsage } from './decide-usage-lines';
 import { explain } from './explain';
 import type { Invoice } from './invoice';
@@ -146,6 +147,19 @@ describe('usage on an invoice', () => {
     const { groups } = billOf({ request, reading, billed: null }, lines);
     expect(groups.map(({ lineId }) => lineId)).toEqual(lines.map(({ id }) => id));
     expect(groups).toHaveLength(parts.length);
+  });
+
+  it('is a line for each group, also of more groups than a call takes arguments', () => {
+    const parts = Array.from({ length: 130_000 }, (_, index) => of(`region-${index}`, '2'));
+    const request = requestOf(perUnit, {}, true);
+    const reading = { meter: METER, countedFrom: JANUARY.startAt, upToPosition: 7n, parts };
+    const context = {
+      billed: [],
+      creditable: new Map(),
+      usage: [{ request, reading, billed: null }],
+    };
+    const { lines } = decideLines([request], context, () => 'il_1');
+    expect(lines).toHaveLength(parts.length);
   });
 
   it('is a line for each group where the price says so', () => {

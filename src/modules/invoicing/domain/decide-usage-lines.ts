@@ -53,17 +53,15 @@ export interface UsageLines {
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
   const { rating } = request.price;
   const zeroUsage = zeroUsageShare(rating, request.proration);
+  const requested = requestedFieldsOf(request);
+  const traceOfAll = usageTraceOf(request, reading);
   const lines = reading.parts.flatMap((part) => {
     const { amountMinor, proration, traced } = ratePart(rating, part, zeroUsage);
     if (isNothing(part, amountMinor)) return [];
-    const trace: UsageTrace = {
-      ...usageTraceOf(request, reading),
-      parts: [traced],
-      corrects: null,
-    };
+    const trace: UsageTrace = { ...traceOfAll, parts: [traced], corrects: null };
     return [
       {
-        ...requestedFieldsOf(request),
+        ...requested,
         proration,
         id: nextId(),
         kind: 'usage' as const,

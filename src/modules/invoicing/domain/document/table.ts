@@ -99,9 +99,9 @@ function columnsOf(
   for (const [figure, heading] of FIGURES.toReversed()) {
     if (figure !== 'amount' && lines.every((line) => line[figure] === '')) continue;
     columns.unshift({ heading, figure, right });
-    const widest = Math.max(
+    const widest = lines.reduce(
+      (width, line) => Math.max(width, sheet.widthOf(line[figure], fitted(line[figure], sheet))),
       sheet.widthOf(heading, HEADING),
-      ...lines.map((line) => sheet.widthOf(line[figure], fitted(line[figure], sheet))),
     );
     right -= widest + GUTTER_PT;
   }
