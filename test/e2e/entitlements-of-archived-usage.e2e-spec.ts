@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
-import { createEntitlement } from '../support/allowances';
+import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
+import { Allowances, createEntitlement } from '../support/allowances';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -59,7 +60,7 @@ describe('an entitlement that counts archived usage', () => {
     entitlement = await createEntitlement(engine, { meter_id: await create('/v1/meters', body) });
   }
 
-  function plan(reset: Reset, months = 1): Promise<string> {
+  function plan(reset: Reset, months = 1, value = '100'): Promise<string> {
     made += 1;
     return create('/v1/plans', {
       code: `plan-${made}`,
@@ -68,7 +69,7 @@ describe('an entitlement that counts archived usage', () => {
       interval: 'month',
       interval_count: months,
       prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
-      entitlements: [{ entitlement_id: entitlement.id, value: '100', reset }],
+      entitlements: [{ entitlement_id: entitlement.id, value, reset }],
     });
   }
 
@@ -296,6 +297,30 @@ describe('an entitlement that counts archived usage', () => {
       await engine.http.post(`/v1/subscriptions/${id}/cancel`).send({ when: 'now' }).expect(200);
       await subscribe(planId, { start_at: '2026-02-10T11:30:00Z' });
       expect(await used()).toBe('8');
+    },
+  );
+
+  it.each([
+    ['is stored', ['2026-02-10T10:20'], async () => undefined],
+    ['was removed by the previous release', [], removeAll],
+  ])(
+    'takes nothing from grants that a former window covered, if its last hour %s',
+    async (_, expected, remove) => {
+      engine.clock.set('2026-01-10T10:30:00Z');
+      const id = await subscribe(await plan('period'));
+      const cancel = `/v1/subscriptions/${id}/cancel`;
+      await engine.http.post(cancel).send({ when: 'period_end' }).expect(200);
+      engine.clock.set('2026-02-10T10:25:00Z');
+      await report(['2026-02-10T10:20:00Z', 90]);
+      await archiveAt('2026-02-10T10:31:00Z');
+      while (await engine.app.get(EntitlementWindows).runDue()) continue;
+      await archive();
+      await remove();
+      expect(await stored()).toEqual(expected);
+      await subscribe(await plan('year', 1, '20'));
+      const allowances = new Allowances(engine, customerId);
+      await allowances.grant(entitlement.key, { value: '100' });
+      expect(await allowances.figures(entitlement.key)).toEqual(['190', '90', '100']);
     },
   );
 

@@ -424,6 +424,36 @@ describe('events of a stream in the cache', () => {
     });
   });
 
+  it('are refused if the customer is deleted while they wait, as are events of other streams', async () => {
+    const deletion = new Client({ connectionString: engine.databaseUrl });
+    await deletion.connect();
+    try {
+      await deletion.query('BEGIN');
+      await deletion.query('LOCK TABLE customer_access IN SHARE MODE');
+      const deleted = engine.http.delete(`/v1/customers/${customer}`).then(({ status }) => status);
+      await untilSessionsWait(engine.database);
+      const late = [
+        send(event()),
+        send({ events: [event(), event()] }),
+        send(event(), other),
+        send(event({ event_name: 'new' }), other),
+      ];
+      await untilSessionsWait(engine.database, 1 + late.length);
+      await deletion.query('COMMIT');
+      expect(await deleted).toBe(204);
+      const refused = { code: 'customer_not_found' };
+      const single = { errors: [refused] };
+      expect(await Promise.all(late)).toMatchObject([
+        single,
+        { accepted: 0, rejected: [refused, refused] },
+        single,
+        single,
+      ]);
+    } finally {
+      await deletion.end();
+    }
+  });
+
   it('are refused after another process deleted the customer', async () => {
     await other.http.delete(`/v1/customers/${customer}`);
     expect(await send(event())).toMatchObject({

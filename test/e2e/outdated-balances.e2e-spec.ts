@@ -130,4 +130,43 @@ describe('usage of many outdated balances in one list', () => {
       expect(await one.consume(many.key, '6')).toMatchObject({ allowed: false, used: '6' });
     }
   });
+
+  it('stays covered by the former allowance, if a subscription changes before the recalculation', async () => {
+    const many = await granted({ value: '30', rollover: { max: '30' } });
+    const plan = async (value: string, reset: string) => {
+      const { id } = await post(engine, '/v1/plans', {
+        code: `outdated-${(made += 1)}`,
+        name: 'Plan',
+        currency: 'USD',
+        interval: 'month',
+        prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
+        entitlements: [{ entitlement_id: many.entitlementId, value, reset }],
+      });
+      return id;
+    };
+    const plan_id = await plan('100', 'month');
+    const subscriptions: string[] = [];
+    for (const customer_id of many.ids) {
+      const body = { customer_id, plan_id, collection: 'send_invoice' };
+      subscriptions.push((await post(engine, '/v1/subscriptions', body)).id);
+    }
+    await createAddonWith(engine, many.entitlementId, { value: '10' });
+    await send(many, '80', engine.clock.now());
+    const commands: readonly (readonly [string, object])[] = [
+      ['change', { plan_id: await plan('50', 'month'), when: 'now' }],
+      ['change', { plan_id: await plan('50', 'week'), when: 'now' }],
+      ['change', { plan_id: await plan('50', 'never'), when: 'now' }],
+      ['cancel', { when: 'now' }],
+      ['pause', {}],
+    ];
+    const waiting = await postponed(many);
+    expect(waiting).toHaveLength(commands.length);
+    for (const [place, [command, body]] of commands.entries()) {
+      const index = waiting[place] ?? 0;
+      const path = `/v1/subscriptions/${subscriptions[index] ?? ''}/${command}`;
+      await engine.http.post(path).send(body).expect(200);
+      const figures = await many.customers[index]?.figures(many.key);
+      expect([command, figures]).toEqual([command, ['110', '80', '30']]);
+    }
+  });
 });

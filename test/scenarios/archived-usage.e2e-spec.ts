@@ -505,6 +505,8 @@ describe('bills of archived usage', () => {
     });
     expect(await get(`/v1/meters/${meterId}`)).toMatchObject({ counted_from: null });
     expect(await get(`/v1/meters/${later}/usage`, whole)).toMatchObject({ total: '8' });
+    const { body } = await engine.http.get(`/v1/meters/${later}/usage`).query(cut);
+    expect(body).toMatchObject({ status: 409, code: 'usage_archived' });
   });
 
   it('are not read up to an earlier position, because a void since then hides deleted events', async () => {

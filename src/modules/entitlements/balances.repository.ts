@@ -33,6 +33,11 @@ export interface BalanceKey {
   readonly entitlementId: string;
 }
 
+export interface CoverageEnd {
+  readonly customerId: string;
+  readonly at: Date;
+}
+
 /** Sorts balances in the order in which a transaction that locks several must lock them. */
 export function inLockOrder<Balance extends BalanceKey>(
   balances: readonly Balance[],
@@ -102,6 +107,10 @@ const EAGER_BALANCES = `
     SELECT FROM entitlement_grant g WHERE g.customer_id = h.customer_id AND g.entitlement_id = h.entitlement_id
       AND g.ended_at IS NULL))
   ORDER BY h.customer_id, h.entitlement_id`;
+
+const COVERED_UNTIL = `
+  SELECT customer_id AS "customerId", covered_until AS at FROM customer_entitlement
+  WHERE customer_id = ANY ($1) AND covered_until IS NOT NULL`;
 
 const DELETE_CACHED = `
   DELETE FROM customer_entitlement WHERE id = ANY (ARRAY(
@@ -255,6 +264,11 @@ export class BalancesRepository {
    */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
+  }
+
+  /** Returns the instants `coveredUntil` of the balances of these customers. */
+  coveredUntil(customerIds: readonly string[]): Promise<readonly CoverageEnd[]> {
+    return this.database.query<CoverageEnd>(COVERED_UNTIL, [customerIds]);
   }
 
   /**

@@ -12,8 +12,9 @@ import {
   grantToSourceView,
   toSourceView,
   windowOf,
+  withNotified,
 } from './domain/customer-entitlement';
-import { newlyReached, withUsed } from './domain/entitlement-balance';
+import { withUsed } from './domain/entitlement-balance';
 import { balanceTime, type ResetWindow, type WindowRule } from './domain/reset-window';
 import {
   type BalanceBoundary,
@@ -21,6 +22,7 @@ import {
   counterOfReplacement,
   endGrant,
   isReplacedBy,
+  isSameSpan,
   isSameWindow,
   nextBoundary,
   reset,
@@ -44,8 +46,11 @@ interface RecalculationRequest {
   readonly now: Date;
 }
 
+/** Access version of a balance whose recalculation was postponed by a commit of usage (decision 239). */
+const POSTPONED = 0;
+
 interface FormerTerms {
-  readonly isEntitled: boolean;
+  readonly row: BalanceRow;
   readonly allowance: Rational | null;
   readonly windowRule: WindowRule | null;
 }
@@ -87,18 +92,17 @@ export class RecalculateBalanceService {
     const running = await this.grants.find(before);
     // The former allowance applied until now: a changed allowance takes effect at the first recalculation after the
     // change.
-    const { isEntitled } = before;
-    const allowance = isEntitled ? before.allowance : ZERO;
+    const allowance = before.isEntitled ? before.allowance : ZERO;
     // All usage up to the former allowance becomes plan usage, even if it was taken from grants before that allowance
     // was raised. It stays plan usage when the allowance shrinks.
-    const counter = withUsed(counterOf(before), before.used, allowance);
+    const counter = withUsed(counterOf(before), await this.usedBefore(one, before), allowance);
     const start = { counter, grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
         ? await this.advance(one, start, given, {
-            isEntitled,
+            row: before,
             allowance,
-            windowRule: await this.formerRule(before, given, now),
+            windowRule: await this.sources.formerRule(before, given.windowRule, now),
           })
         : withoutExpired(start, now);
     await this.grants.write({ entitlement, row: before }, running, after, now);
@@ -113,19 +117,15 @@ export class RecalculateBalanceService {
     return this.enterWindow(one, before, row);
   }
 
-  /**
-   * Returns the rule for windows that start before now. If a stored calendar window has ended, this is the rule of that
-   * window, because the plan may have another reset now. Otherwise it is the current rule.
-   */
-  private async formerRule(
+  /** Returns the usage of the stored window. If the recalculation was postponed, it is read from the meter. */
+  private async usedBefore(
+    { customer, entitlement: { meterId } }: RecalculationRequest,
     before: BalanceRow,
-    { windowRule }: CustomerAllowance,
-    now: Date,
-  ): Promise<WindowRule | null> {
-    const { windowEndAt, reset } = before;
-    if (windowEndAt === null || windowEndAt >= now || reset === windowRule?.reset)
-      return windowRule;
-    return (await this.sources.calendarRuleOf(before)) ?? windowRule;
+  ): Promise<Rational> {
+    const window = windowOf(before);
+    if (before.accessVersion !== POSTPONED || meterId === null || window === null)
+      return before.used;
+    return this.usage.open(customer.id, meterId, window);
   }
 
   /**
@@ -136,9 +136,11 @@ export class RecalculateBalanceService {
     one: RecalculationRequest,
     start: Recalculation,
     given: CustomerAllowance,
-    { isEntitled, allowance, windowRule }: FormerTerms,
+    former: FormerTerms,
   ): Promise<Recalculation> {
     const { now } = one;
+    const { allowance, windowRule } = former;
+    const { isEntitled } = former.row;
     let state = start;
     for (
       let boundary = nextBoundary(state, now);
@@ -161,7 +163,9 @@ export class RecalculateBalanceService {
     }
     const isNothingLeft = given.windowRule === null && state.grants.length === 0;
     if (isNothingLeft || !isEntitled) {
-      state = dropUnneededWindow(state, now, isEntitled);
+      const counted = await this.withAllUsage(one, state, start);
+      const dropped = dropUnneededWindow(counted, now, isEntitled);
+      if (dropped !== counted) state = dropped;
       if (isNothingLeft && state.counter.window === null) return state;
     }
     if (windowRule !== given.windowRule) state = withoutEnded(state, windowRule, now);
@@ -170,13 +174,11 @@ export class RecalculateBalanceService {
     if (isSameWindow(window, target)) {
       state = { ...state, counter: { ...state.counter, window: target } };
     } else {
-      // After a boundary, the counter lacks the usage since then.
-      if (state.counter !== start.counter)
-        state = await this.withUsageUntil(one, state, { at: window?.endAt ?? FOR_EVER });
+      state = await this.withAllUsage(one, state, start);
       const replacement = { allowance, window: target, endAt: null };
       state = await this.replaceWindow(one, state, given, replacement);
     }
-    return this.withUsageIn(one, state, { window: target, allowance: given.amount });
+    return this.withUsageIn(one, state, given.amount, former);
   }
 
   /**
@@ -245,16 +247,38 @@ export class RecalculateBalanceService {
     return { ...state, counter: { ...counter, used } };
   }
 
-  /** Opens the usage window and returns the state with its usage. Without a meter, returns the state unchanged. */
-  private async withUsageIn(
-    { customer, entitlement: { meterId } }: RecalculationRequest,
+  /** Returns the state with all usage of its window. After a boundary, the counter lacks the usage since then. */
+  private async withAllUsage(
+    one: RecalculationRequest,
     state: Recalculation,
-    { window, allowance }: { readonly window: ResetWindow; readonly allowance: Rational | null },
+    start: Recalculation,
   ): Promise<Recalculation> {
-    if (meterId === null) return state;
+    if (state.counter === start.counter) return state;
+    return this.withUsageUntil(one, state, { at: state.counter.window?.endAt ?? FOR_EVER });
+  }
+
+  /**
+   * Opens the usage window and returns the state with its usage. Without a meter, returns the state unchanged. The
+   * former allowance first covers the usage of a window that was not open while it applied.
+   */
+  private async withUsageIn(
+    { customer, entitlement: { meterId }, now }: RecalculationRequest,
+    state: Recalculation,
+    amount: Rational | null,
+    { row, allowance }: FormerTerms,
+  ): Promise<Recalculation> {
+    const { counter } = state;
+    const { window } = counter;
+    if (meterId === null || window === null) return state;
     const used = await this.usage.open(customer.id, meterId, window);
-    const isSame = compare(used, state.counter.used) === 0;
-    return isSame ? state : { ...state, counter: withUsed(state.counter, used, allowance) };
+    if (compare(used, counter.used) === 0) return state;
+    const isCovered =
+      amount !== null &&
+      compare(used, amount) > 0 &&
+      !isSameWindow(windowOf(row), window) &&
+      window.startAt < (await this.sources.appliedUntil(row, now));
+    const covered = isCovered ? withUsed(counter, used, allowance) : counter;
+    return { ...state, counter: withUsed(covered, used, amount) };
   }
 
   /**
@@ -280,23 +304,6 @@ export class RecalculateBalanceService {
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;
   }
-}
-
-function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean {
-  if (one === null || other === null) return one === other;
-  return isSameWindow(one, other) && one.endAt?.getTime() === other.endAt?.getTime();
-}
-
-/**
- * If the window was replaced before its end, keeps only the notified thresholds that the new window has also reached.
- */
-function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
-  const { row } = record;
-  const window = windowOf(row);
-  if (window === null || isSameWindow(windowOf(before), window)) return row;
-  const reached = { ...record, row: { ...row, notifiedThresholds: [] } };
-  const notifiedThresholds = newlyReached(reached, row.notifiedThresholds);
-  return { ...row, notifiedThresholds };
 }
 
 function keyOf({ customer, entitlement }: RecalculationRequest): BalanceKey {

@@ -70,18 +70,42 @@ export class SourcesService {
   }
 
   /**
-   * Returns the window rule of a balance whose window is a calendar day, week, month or year. Returns null for other
-   * windows, and if no source of the balance is a plan.
+   * Returns the rule for windows that start before now. If a stored calendar window has ended, this is the rule of that
+   * window, because the plan may have another reset now. Otherwise it is `current`, the rule that applies now.
    */
-  async calendarRuleOf({
-    reset,
-    sources,
-  }: Pick<BalanceRow, 'reset' | 'sources'>): Promise<WindowRule | null> {
+  async formerRule(
+    { reset, windowEndAt, sources }: Pick<BalanceRow, 'reset' | 'windowEndAt' | 'sources'>,
+    current: WindowRule | null,
+    now: Date,
+  ): Promise<WindowRule | null> {
+    if (windowEndAt === null || windowEndAt >= now || reset === current?.reset) return current;
     const leading = sources.find(({ type }) => type === 'plan')?.subscriptionId ?? null;
-    if (reset === null || reset === 'period' || reset === 'never' || leading === null) return null;
+    if (reset === null || reset === 'period' || reset === 'never' || leading === null)
+      return current;
     const subscription = await this.subscriptions.get(leading);
     const { startAt } = subscription;
     return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
+  }
+
+  /**
+   * Returns the instant until which the sources of a balance applied: the earliest end of a subscription, or start of a
+   * period after the window of the balance, because plans may change with a period; otherwise `now`.
+   */
+  async appliedUntil(
+    { sources, windowEndAt }: Pick<BalanceRow, 'sources' | 'windowEndAt'>,
+    now: Date,
+  ): Promise<Date> {
+    let until = now;
+    for (const id of new Set(sources.flatMap(({ subscriptionId }) => subscriptionId ?? []))) {
+      const {
+        endedAt,
+        cancelAt,
+        currentPeriodStartAt: periodAt,
+      } = await this.subscriptions.get(id);
+      const isRenewed = periodAt !== null && windowEndAt !== null && periodAt >= windowEndAt;
+      until = earliest([until, endedAt ?? cancelAt, isRenewed ? periodAt : null]) ?? until;
+    }
+    return until;
   }
 
   /** Returns the current window of each entitlement that the plan version or an add-on of the subscription gives. */

@@ -4,6 +4,7 @@ import { UsageBillingService, type UsageToBlock } from '../metering';
 import type { Subscription } from '../subscriptions';
 import {
   type BalanceKey,
+  type CoverageEnd,
   BalancesRepository,
   type EntitledCustomer,
   inLockOrder,
@@ -71,6 +72,14 @@ export class SubscriptionBalancesService {
   /** Returns the usage that {@link updateAfterChanges} counts for these subscriptions. */
   async usageOf(subscriptions: readonly Subscription[]): Promise<UsageToBlock['events']> {
     return this.usageCountedBy(await this.eagerBalances(subscriptions));
+  }
+
+  /**
+   * Returns the instants until which usage counted in former windows of these customers. A later window counts the usage
+   * before such an instant apart.
+   */
+  coveredUntil(customerIds: readonly string[]): Promise<readonly CoverageEnd[]> {
+    return this.balances.coveredUntil(customerIds);
   }
 
   /** Invalidates the cached balances of a deleted customer, so that access checks no longer find the customer. */

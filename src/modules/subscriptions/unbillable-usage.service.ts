@@ -13,7 +13,7 @@ export interface CarryingMeter {
 
 interface CustomerInstant {
   readonly customerId: string;
-  readonly startAt: Date;
+  readonly at: Date;
 }
 
 @Injectable()
@@ -42,7 +42,7 @@ export class UnbillableUsageService {
     return running.flatMap(({ customerId, startAt, periodStartAt, timeZone }) =>
       [startAt, periodStartAt ?? startAt, yearStart(timeZone, now)].map((one) => ({
         customerId,
-        startAt: one,
+        at: one,
       })),
     );
   }

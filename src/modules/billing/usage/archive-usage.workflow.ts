@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, isDataDamaged, isDataException } from '../../../platform/database';
+import { SubscriptionBalancesService } from '../../entitlements';
 import { InvoicesService } from '../../invoicing';
 import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
@@ -24,14 +25,17 @@ export class ArchiveUsageWorkflow {
     private readonly archive: ArchiveUsage,
     private readonly removeArchivedUsage: RemoveArchivedUsage,
     private readonly unbillableUsage: UnbillableUsageService,
+    private readonly balances: SubscriptionBalancesService,
     private readonly invoices: InvoicesService,
   ) {}
 
   /** Does one step of the archiving. Returns true if there may be more to do. */
   async step(now: Date): Promise<boolean> {
-    const windowStarts = (customerIds: readonly string[]) =>
-      this.unbillableUsage.windowStarts(customerIds, now);
-    if (await this.removeArchivedUsage.removeNext(now, windowStarts)) return true;
+    const windowEdges = async (customerIds: readonly string[]) => [
+      ...(await this.unbillableUsage.windowStarts(customerIds, now)),
+      ...(await this.balances.coveredUntil(customerIds)),
+    ];
+    if (await this.removeArchivedUsage.removeNext(now, windowEdges)) return true;
     try {
       return await this.archiveNext(now);
     } catch (error) {

@@ -6,9 +6,11 @@ import {
   type AccessFields,
   hasAccess,
   limitOf,
+  newlyReached,
   remainingOf,
   type UsageCounter,
 } from './entitlement-balance';
+import { isSameWindow } from './recalculation';
 import type { Reset, ResetWindow } from './reset-window';
 
 /** A plan, add-on or grant that gives a customer an entitlement, as the API shows it. Stored as JSON. */
@@ -92,6 +94,18 @@ export function counterOf(row: BalanceRow): UsageCounter {
   const { coveredUntil, used, expiredGrantUsage, planUsage, notifiedThresholds } = row;
   const window = windowOf(row);
   return { window, coveredUntil, used, expiredGrantUsage, planUsage, notifiedThresholds };
+}
+
+/**
+ * If the window was replaced before its end, keeps only the notified thresholds that the new window has also reached.
+ */
+export function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
+  const { row } = record;
+  const window = windowOf(row);
+  if (window === null || isSameWindow(windowOf(before), window)) return row;
+  const reached = { ...record, row: { ...row, notifiedThresholds: [] } };
+  const notifiedThresholds = newlyReached(reached, row.notifiedThresholds);
+  return { ...row, notifiedThresholds };
 }
 
 export function toCustomerEntitlement(balance: CachedBalance): CustomerEntitlement {

@@ -229,6 +229,12 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
   );
 }
 
+/** Returns true if two windows have the same start and the same end, or if both are null. */
+export function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean {
+  if (one === null || other === null) return one === other;
+  return isSameWindow(one, other) && one.endAt?.getTime() === other.endAt?.getTime();
+}
+
 /**
  * Returns true if `other` is a new window that may contain usage that was already counted. This is so if `other` starts
  * before the end of the counter's window or, if the counter has no window, before `coveredUntil`.

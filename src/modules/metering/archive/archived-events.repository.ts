@@ -19,7 +19,7 @@ const SET_VERIFIED =
  * Deletes archived events of these months from the database, except the events of hours in which
  * - a registered window (a period with running totals of its own) begins or ends: when an event of the window is
  *   voided, a `max`, `latest` or `unique` meter may read the single events of these hours;
- * - a window may be registered later (decision 210).
+ * - a window, or a part of one, that is registered later may begin or end (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -31,7 +31,7 @@ const DELETE = `
     WHERE stream_id = ANY($1::bigint[])
     UNION ALL
     SELECT stream.id, edge
-    FROM unnest($5::text[], $6::timestamptz[]) AS start(customer_id, edge) JOIN usage_stream AS stream USING (customer_id)
+    FROM unnest($5::text[], $6::timestamptz[]) AS later(customer_id, edge) JOIN usage_stream AS stream USING (customer_id)
     WHERE stream.id = ANY($1::bigint[])
   ),
   kept AS MATERIALIZED (
@@ -58,10 +58,10 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Start of a usage window that may be opened for a customer later. */
-export interface WindowStart {
+/** Instant at which a usage window of a customer, or a part of one, may begin or end that is opened later. */
+export interface WindowEdge {
   readonly customerId: string;
-  readonly startAt: Date;
+  readonly at: Date;
 }
 
 /** Finds months whose archived events are still in the database, and deletes these events. */
@@ -85,11 +85,11 @@ export class ArchivedEventsRepository {
   /**
    * Deletes at most `limit` archived events of these months, and returns their number. Keeps the events of hours in
    * which a usage window begins or ends. If fewer than `limit` were left, records that the months are finished.
-   * @param windowStarts starts of windows that may be opened later; the events of their hours are kept as well
+   * @param windowEdges starts and ends of windows that may be opened later; the events of their hours are kept as well
    */
   async remove(
     months: readonly StoredMonth[],
-    windowStarts: readonly WindowStart[],
+    windowEdges: readonly WindowEdge[],
     limit: number,
     now: Date,
   ): Promise<number> {
@@ -102,8 +102,8 @@ export class ArchivedEventsRepository {
       starts,
       ends,
       limit,
-      windowStarts.map(({ customerId }) => customerId),
-      windowStarts.map(({ startAt }) => startAt),
+      windowEdges.map(({ customerId }) => customerId),
+      windowEdges.map(({ at }) => at),
     ]);
     const deleted = row?.deleted ?? 0;
     if (deleted < limit) await this.database.query(REMOVED, [ids, starts, now]);

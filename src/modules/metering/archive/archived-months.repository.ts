@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import type { ArchivedMonth } from '../domain/archived-month';
 import type { BilledPeriod } from '../usage-billed.repository';
-import { archivedBefore, deletedEvents, NEEDED_FROM } from './archived-sql';
+import { archivedBefore, deletedEvents, NEEDED_FROM, WRITTEN_BEFORE_METER } from './archived-sql';
 
 const COLUMNS = `
   stream.customer_id AS "customerId", stream.event_name AS "eventName", month.stream_id AS "streamId",
@@ -49,10 +49,13 @@ const withHoursOf = (condition: string): string => `
     WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at AND ${condition}
   ))`;
 
-/** A meter that is newer than the archive counts none of the archived events, so stored ones must not be counted either. */
+/** A meter that is newer than the archive counts none of the archived events, whether or not they are deleted. */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
-  FROM ${withHoursOf(`($5 OR ${deletedEvents('$1', '$4', 'used.start_at')} <> 0)`)} AND month.stream_id = $1
+  FROM ${withHoursOf(`(
+    $5 OR EXISTS (SELECT FROM meter WHERE meter.id = $4 AND ${WRITTEN_BEFORE_METER})
+    OR ${deletedEvents('$1', '$4', 'used.start_at')} <> 0
+  )`)} AND month.stream_id = $1
   LIMIT 1`;
 
 const MISSING_OF_NAME = `

@@ -9,6 +9,12 @@ export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
 
 /**
+ * SQL condition: `month` was archived before `meter` was created, so the meter does not count its events. The clocks of
+ * two processes may each differ by 5 s from that of the database.
+ */
+export const WRITTEN_BEFORE_METER = `month.written_at <= meter.created_at + interval '10 seconds'`;
+
+/**
  * SQL of the instant from which a billed period (`billed`, of `meter`) needs single events. It lies before the period if
  * a change within a billing period made the bill: values of a `weighted_sum` then carry over from the start of the
  * billing period. On recurring meters, values carry over from all earlier periods, and whole hours suffice for these.

@@ -5,7 +5,7 @@ import { DamagedReads } from '../../../platform/observability';
 import type { RecordedFile } from '../domain/archive-file';
 import { ArchiveDirectory } from './archive-directory';
 import { ArchiveMetrics } from './archive-metrics';
-import { ArchivedEventsRepository, type WindowStart } from './archived-events.repository';
+import { ArchivedEventsRepository, type WindowEdge } from './archived-events.repository';
 import { UsageArchiveRepository } from './usage-archive.repository';
 
 /**
@@ -43,13 +43,13 @@ export class RemoveArchivedUsage {
   /**
    * Verifies the next files or, if all are verified, deletes the next events. Returns false if nothing is left to do,
    * or if a file is missing or damaged.
-   * @param windowStarts returns the starts of usage windows that may be opened for these customers later. Called after
-   *   the months are locked, because a request that opens such a window waits for this lock
+   * @param windowEdges returns the starts and ends of usage windows that may be opened for these customers later. Called
+   *   after the months are locked, because a request that opens such a window waits for this lock
    *   (`UsageWindows.requireCountable`)
    */
   removeNext(
     now: Date,
-    windowStarts: (customerIds: readonly string[]) => Promise<readonly WindowStart[]>,
+    windowEdges: (customerIds: readonly string[]) => Promise<readonly WindowEdge[]>,
   ): Promise<boolean> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return Promise.resolve(false);
@@ -69,8 +69,8 @@ export class RemoveArchivedUsage {
       if (unverified.length > 0) {
         return this.verify(unverified.slice(0, FILES_PER_STEP), directory, now);
       }
-      const starts = await windowStarts([...new Set(months.map(({ customerId }) => customerId))]);
-      const removed = await this.events.remove(months, starts, EVENTS_PER_STEP, now);
+      const edges = await windowEdges([...new Set(months.map(({ customerId }) => customerId))]);
+      const removed = await this.events.remove(months, edges, EVENTS_PER_STEP, now);
       this.database.afterCommit(() => {
         this.metrics.removed.inc(removed);
       });

@@ -119,18 +119,18 @@ export class AppendUsage {
     const names = staged.streams;
     const eventNames = names.map(({ eventName }) => eventName);
     const busyNames = await lockMeters(this.database, eventNames, onBusy);
-    const customerIds = [...new Set(names.map(({ customerId }) => customerId))];
-    const times = await this.customers.currentTimesOf(customerIds);
     const locked = await this.streams.lock(
       names,
-      ({ customerId }) => times.has(customerId),
+      (missing) => this.withoutUnknown(missing),
       onBusy,
     );
+    // Read once the streams are locked, because a deletion of their customer may have locked them until now.
+    const times = await this.timesOf(names);
     return names.map(({ customerId, eventName }, number) => {
       const stream = busyNames.has(eventName) ? 'busy' : (locked[number] ?? null);
       const now = times.get(customerId);
       if (stream === 'busy') return { ...NO_STREAM, refusal: 'busy' };
-      // If a customer has a time but no stream, its test clock was purged after the time was read.
+      // Without a stream, the customer did not exist when missing streams were created.
       const exists = now !== undefined && stream !== null;
       return {
         id: stream?.id ?? null,
@@ -140,6 +140,16 @@ export class AppendUsage {
         closedBefore: stream?.closedBefore ?? null,
       };
     });
+  }
+
+  /** Returns the streams of customers that exist and are not deleted. */
+  private async withoutUnknown(names: readonly StreamName[]): Promise<readonly StreamName[]> {
+    const times = await this.timesOf(names);
+    return names.filter(({ customerId }) => times.has(customerId));
+  }
+
+  private timesOf(names: readonly StreamName[]): Promise<ReadonlyMap<string, Date>> {
+    return this.customers.currentTimesOf([...new Set(names.map(({ customerId }) => customerId))]);
   }
 }
 

@@ -62,6 +62,13 @@ const INVALIDATE =
 /** Treatment of streams that another transaction has locked: wait for them, or skip them. */
 export type OnBusy = 'wait' | 'skip';
 
+/** Returns those of the missing streams that are to be created. */
+type CreatedStreams = (
+  missing: readonly StreamName[],
+) => readonly StreamName[] | Promise<readonly StreamName[]>;
+
+export const ALL_MISSING: CreatedStreams = (missing) => missing;
+
 /**
  * Locks and finds streams (a stream: one customer, one event name). A transaction that writes to a stream, or bills it,
  * holds its row lock.
@@ -72,16 +79,16 @@ export class UsageStreams {
 
   /**
    * Locks streams until the transaction ends, in ascending order of their ids, so that callers cannot deadlock.
-   * @param isToCreate returns true for a stream that is to be created if it is missing
+   * @param toCreate returns those of the missing streams that are to be created
    * @returns the streams in the order of the names; null for a missing stream, `busy` for a skipped one
    */
   async lock(
     names: readonly StreamName[],
-    isToCreate: (name: StreamName) => boolean,
+    toCreate: CreatedStreams,
     onBusy: OnBusy,
   ): Promise<readonly (LockedStream | 'busy' | null)[]> {
     this.database.requireTransaction();
-    const found = await this.findOrCreate(names, isToCreate);
+    const found = await this.findOrCreate(names, toCreate);
     const sql = onBusy === 'wait' ? LOCK : `${LOCK} SKIP LOCKED`;
     const locked = await this.database.queryPrepared<LockedStreamRow>(
       `usage-streams-${onBusy}`,
@@ -103,7 +110,7 @@ export class UsageStreams {
    */
   async lockAll(customerIds: readonly string[], names: readonly StreamName[]): Promise<void> {
     this.database.requireTransaction();
-    const found = await this.findOrCreate(names, () => true);
+    const found = await this.findOrCreate(names, ALL_MISSING);
     await this.database.query(LOCK_ALL, [customerIds, [...found.values()]]);
   }
 
@@ -112,7 +119,7 @@ export class UsageStreams {
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async lockOne(name: StreamName): Promise<LockedStream> {
-    const [stream] = await this.lock([name], () => true, 'wait');
+    const [stream] = await this.lock([name], ALL_MISSING, 'wait');
     if (stream === null) throw customerNotFound(name.customerId);
     invariant(stream !== undefined && stream !== 'busy', 'The stream is locked.');
     return stream;
@@ -142,13 +149,14 @@ export class UsageStreams {
   /** Returns the ids of the existing and created streams, by {@link streamKey}. */
   private async findOrCreate(
     names: readonly StreamName[],
-    isToCreate: (name: StreamName) => boolean,
+    toCreate: CreatedStreams,
   ): Promise<ReadonlyMap<string, string>> {
     const found = await this.find(names);
-    const missing = names.filter((name) => !found.has(streamKey(name)) && isToCreate(name));
-    if (missing.length > 0) {
-      await this.database.query(CREATE, columnsOf(missing));
-      for (const [key, id] of await this.find(missing)) found.set(key, id);
+    const missing = names.filter((name) => !found.has(streamKey(name)));
+    const created = missing.length === 0 ? [] : await toCreate(missing);
+    if (created.length > 0) {
+      await this.database.query(CREATE, columnsOf(created));
+      for (const [key, id] of await this.find(created)) found.set(key, id);
     }
     return found;
   }

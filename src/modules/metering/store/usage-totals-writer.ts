@@ -40,15 +40,17 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
- * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if
- * events of the first, incomplete hour were archived and deleted, and the period contains a whole hour, the row starts
- * at the start of that first hour, so that the stored total of the hour is used instead.
+ * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if the
+ * period contains a whole hour, and events of its first or last, incomplete hour were archived and deleted, the row
+ * contains the whole of that hour, so that the stored total of the hour is used instead.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
-    CASE WHEN is_cut THEN first_hour ELSE $4 END AS hours_start_at, $5::timestamptz AS hours_end_at, $6::timestamptz AS end_at
-  FROM (SELECT ${hourOf('$3::timestamptz')} AS first_hour,
-    $3 < $4::timestamptz AND $4 < $5 AND ${lacksEvents('$1', '$2', '$3')} AS is_cut) AS first`;
+    CASE WHEN is_cut THEN first_hour ELSE $4 END AS hours_start_at,
+    CASE WHEN is_end_cut THEN next_hour ELSE $5 END AS hours_end_at, CASE WHEN is_end_cut THEN next_hour ELSE $6 END AS end_at
+  FROM (SELECT ${hourOf('$3::timestamptz')} AS first_hour, ${hourOf('$6::timestamptz')} + interval '1 hour' AS next_hour,
+    $3 < $4::timestamptz AND $4 < $5::timestamptz AND ${lacksEvents('$1', '$2', '$3')} AS is_cut,
+    $5 < $6 AND $4 < $5 AND ${lacksEvents('$1', '$2', '$6')} AS is_end_cut) AS edges`;
 
 const piecesOfPeriod = ({ aggregation, groupBy }: Meter): PiecesSql => ({
   aggregation,
@@ -111,8 +113,8 @@ export class UsageTotalsWriter {
   /**
    * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events.
    * Those of a window are computed from the totals of its whole hours, and from the events before and after these
-   * hours. If some of the events before them were archived and deleted, the total of the UTC hour in which the window
-   * starts is used instead (decision 210). The caller has locked the stream.
+   * hours. If some of these events were archived and deleted, the total of the UTC hour in which the window starts or
+   * ends is used instead (decision 210). The caller has locked the stream.
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(

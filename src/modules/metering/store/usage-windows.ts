@@ -4,7 +4,7 @@ import type { Period } from '../../../core/time';
 import { usageOfWindow } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import type { Meter } from '../../meters';
-import { archivedBefore, lacksEvents } from '../archive/archived-sql';
+import { archivedBefore, lacksEvents, WRITTEN_BEFORE_METER } from '../archive/archived-sql';
 import { hourOf, isHour } from '../domain/hours';
 import { usageArchived } from '../usage.errors';
 import { carriedOverValues } from './carried-usage';
@@ -42,9 +42,6 @@ const LOCK_MONTH = `
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
   FOR SHARE`;
 
-/** The clocks of two processes may each differ by 5 s from that of the database. */
-const CLOCK_DIFFERENCE = `interval '10 seconds'`;
-
 /**
  * Selects a row if the window is not open and events since its start are missing. $5 is true if the window begins at a
  * whole hour. `isUncounted` is true if events are missing because they were archived before the meter was created.
@@ -53,7 +50,7 @@ const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
   FROM (SELECT EXISTS (
     SELECT FROM usage_archive_month AS month JOIN meter ON meter.id = $2
-    WHERE stream_id = $1 AND end_at > $3 AND written_at <= meter.created_at + ${CLOCK_DIFFERENCE}
+    WHERE stream_id = $1 AND end_at > $3 AND ${WRITTEN_BEFORE_METER}
   ) AS is_uncounted) AS meter
   WHERE (is_uncounted OR NOT $5 AND ${lacksEvents('$1::bigint', '$2', '$3::timestamptz')}) AND NOT EXISTS (
     SELECT FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4)`;

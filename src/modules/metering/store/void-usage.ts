@@ -59,7 +59,7 @@ export class VoidUsage {
     return this.database.transaction(async () => {
       const found = await this.events.get(idempotencyKey);
       await lockMeters(this.database, [found.eventName]);
-      const [stream = null] = await this.streams.lock([found], () => false, 'wait');
+      const [stream = null] = await this.streams.lock([found], () => [], 'wait');
       // Another transaction may have voided, archived or purged the event while this one waited for the stream.
       const before = await this.events.get(idempotencyKey);
       invariant(stream !== null && stream !== 'busy', 'The stream of a stored event is locked.');

@@ -1,0 +1,185 @@
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
+import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
+import { createCustomer } from '../support/metering';
+import { post } from '../support/requests';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/** Usage covered by the former allowance of 100: nothing is taken from the grant of 30. */
+const KEPT = { rollover: { max: '30' } };
+const COVERED = ['110', '80', '30'];
+
+interface Terms {
+  /** Rollover of the grant. */
+  readonly rollover: object | null;
+  readonly billing_anchor?: string;
+}
+
+describe('usage in a window that is opened after a subscription changed', () => {
+  let engine: TestApp;
+  let allowances: Allowances;
+  let customerId: string;
+  let entitlement: { readonly id: string; readonly key: string };
+  let subscriptionId: string;
+  let made = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  /** Subscribes a customer at noon on 10 March to a plan that allows 100, and makes a grant of 30. */
+  async function subscribe(reset: string, { rollover, ...fields }: Terms = KEPT): Promise<void> {
+    made += 1;
+    engine.clock.set('2026-03-10T12:00:00Z');
+    const { id: meter_id } = await post(engine, '/v1/meters', {
+      key: `calls_${made}`,
+      name: 'Calls',
+      event_name: `call.${made}`,
+      aggregation: 'sum',
+      value_property: 'n',
+    });
+    entitlement = await createEntitlement(engine, { meter_id });
+    customerId = await createCustomer(engine);
+    allowances = new Allowances(engine, customerId);
+    const { id } = await post(engine, '/v1/subscriptions', {
+      customer_id: customerId,
+      plan_id: await plan('100', reset),
+      collection: 'send_invoice',
+      ...fields,
+    });
+    subscriptionId = id;
+    await allowances.grant(entitlement.key, { value: '30', rollover });
+    expect(await figures()).toEqual(['130', '0', '130']);
+  }
+
+  async function plan(value: string, reset: string): Promise<string> {
+    const { id } = await post(engine, '/v1/plans', {
+      code: `plan-${(made += 1)}`,
+      name: 'Plan',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
+      entitlements: [{ entitlement_id: entitlement.id, value, reset }],
+    });
+    return id;
+  }
+
+  const command = (name: string, body: object) =>
+    engine.http.post(`/v1/subscriptions/${subscriptionId}/${name}`).send(body).expect(200);
+
+  const figures = () => allowances.figures(entitlement.key);
+
+  /** Reports usage of 80 now. */
+  async function use(): Promise<void> {
+    const { body } = await engine.http.get(`/v1/entitlements/${entitlement.id}`).expect(200);
+    const meter = await engine.http.get(`/v1/meters/${(body as { meter_id: string }).meter_id}`);
+    await engine.http
+      .post('/v1/usage-events')
+      .send({
+        idempotency_key: `event-${(made += 1)}`,
+        customer_id: customerId,
+        event_name: (meter.body as { event_name: string }).event_name,
+        timestamp: engine.clock.now().toISOString(),
+        properties: { n: 80 },
+      })
+      .expect(200);
+  }
+
+  async function runDue(): Promise<void> {
+    while (await engine.app.get(DueSubscriptions).runDue()) continue;
+    while (await engine.app.get(EntitlementWindows).runDue()) continue;
+  }
+
+  it.each([
+    ['a downgrade', 'change', 'day', true],
+    ['a downgrade', 'change', 'day', false],
+    ['a downgrade to another reset', 'change', 'month', false],
+    ['an end', 'cancel', 'day', false],
+    ['a pause', 'pause', 'day', false],
+  ])('stays covered by the former allowance after %s', async (_, name, reset, isOpened) => {
+    await subscribe('day');
+    engine.clock.set('2026-03-11T00:00:03Z');
+    await use();
+    if (isOpened) await runDue();
+    engine.clock.advanceMs(3_000);
+    const bodies: Readonly<Record<string, object>> = {
+      change: { plan_id: await plan('50', reset), when: 'now' },
+      cancel: { when: 'now' },
+    };
+    await command(name, bodies[name] ?? {});
+    expect(await figures()).toEqual(COVERED);
+  });
+
+  it.each([[true], [false]])(
+    'stays covered after a scheduled end (opened before: %s)',
+    async (isOpened) => {
+      await subscribe('day');
+      await command('cancel', { when: 'period_end' });
+      engine.clock.set('2026-04-09T12:00:00Z');
+      await runDue();
+      engine.clock.set('2026-04-10T00:00:01Z');
+      if (isOpened) await runDue();
+      engine.clock.set('2026-04-10T09:00:00Z');
+      await use();
+      engine.clock.set('2026-04-10T12:05:00Z');
+      await runDue();
+      expect(await figures()).toEqual(COVERED);
+    },
+  );
+
+  it('stays covered for grants that follow, if the former grant lapsed when the window began', async () => {
+    await subscribe('day', { rollover: null });
+    engine.clock.set('2026-03-11T00:00:03Z');
+    await use();
+    engine.clock.advanceMs(3_000);
+    await command('cancel', { when: 'now' });
+    await post(engine, '/v1/subscriptions', {
+      customer_id: customerId,
+      plan_id: await plan('20', 'day'),
+      collection: 'send_invoice',
+    });
+    await allowances.grant(entitlement.key, { value: '30' });
+    expect(await figures()).toEqual(COVERED);
+  });
+
+  it('uses the new allowance, if the link of an add-on was lowered before it', async () => {
+    await subscribe('period');
+    const { addonId, linkId } = await createAddonWith(engine, entitlement.id, {
+      mode: 'set',
+      value: '200',
+    });
+    await command('change', { addons: [{ addon_id: addonId }], when: 'now' });
+    expect(await figures()).toEqual(['230', '0', '230']);
+    const path = `/v1/addon-entitlements/${linkId}`;
+    await engine.http.patch(path).send({ mode: 'set', value: '50' }).expect(200);
+    await use();
+    expect(await figures()).toEqual(['80', '80', '0']);
+  });
+
+  it('uses the new allowance from the start of the period that a late renewal begins', async () => {
+    await subscribe('period');
+    await command('change', { plan_id: await plan('50', 'period'), when: 'period_end' });
+    engine.clock.set('2026-04-10T12:03:00Z');
+    await use();
+    engine.clock.set('2026-04-10T12:05:00Z');
+    await runDue();
+    expect(await figures()).toEqual(['80', '80', '0']);
+  });
+
+  it.each(['period', 'day'])(
+    'is taken from grants after a scheduled end that is processed late, with the reset %s',
+    async (reset) => {
+      await subscribe(reset, { ...KEPT, billing_anchor: 'calendar' });
+      await command('cancel', { when: 'period_end' });
+      engine.clock.set('2026-03-31T12:00:00Z');
+      await runDue();
+      engine.clock.set('2026-04-01T00:03:00Z');
+      await use();
+      engine.clock.set('2026-04-01T00:05:00Z');
+      await runDue();
+      expect(await figures()).toEqual(['30', '80', '0']);
+    },
+  );
+});
