@@ -5,6 +5,8 @@ import { lockMigrations } from './migration-lock';
 import { runMigrations } from './run-migrations';
 import { requireDedicatedSessions } from './require-dedicated-sessions';
 
+const NO_TIMEOUT_MS = 0;
+
 /** Thrown if this version of the service cannot use the schema of the database. */
 export class SchemaError extends Error {}
 
@@ -26,7 +28,7 @@ export async function migrate(
   try {
     await requireDedicatedSessions(url, guard);
     await lockMigrations(guard, (holder) => onWait(holder, null), maxWaitForLockMs);
-    const dataSource = new DataSource({ ...dataSourceOptions(url, 2), extra: {} });
+    const dataSource = new DataSource(dataSourceOptions(url, 2, NO_TIMEOUT_MS));
     await dataSource.initialize();
     try {
       await refuseNewer(dataSource);
