@@ -1,5 +1,6 @@
 import { ConfigurationError } from './platform/config';
 import {
+  isDatabaseOutOfReach,
   isDatabaseUnavailable,
   MigrationLockError,
   PoolerError,
@@ -35,9 +36,15 @@ export function explainFailure(error: unknown): string {
       'docs/going-to-production.md has the statements that grant what is needed.'
     );
   }
-  if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code)) {
+  if (isDatabaseOutOfReach(error) || DATABASE_REFUSES.test(code)) {
     // The error for a host name with several addresses has an empty message.
     return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
+  }
+  if (isDatabaseUnavailable(error)) {
+    return (
+      `The database ended a statement of the start (${message}). See which sessions it waited for, or set ` +
+      'DATABASE_STATEMENT_TIMEOUT_MS, and start again.'
+    );
   }
   if (syscall === 'open') {
     return `Cannot read a file that a setting names, such as sslrootcert in DATABASE_URL (${message}).`;

@@ -5,13 +5,16 @@ import {
   ENTITIES,
   migrate,
   MigrationLockError,
+  openConnection,
   PoolerError,
   SchemaError,
 } from '../../src/platform/database';
+import { lockMigrations } from '../../src/platform/database/migration-lock';
 import { catalogueOf, isBeyondEntities } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { TransactionPooler } from '../support/transaction-pooler';
 import { startTestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 describe('migrations', () => {
   let database: TestDatabase;
@@ -143,6 +146,56 @@ describe('migrations', () => {
       await other.end();
     }
     expect((await migrate(database.url)).length).toBeGreaterThan(0);
+  });
+
+  it('stop when the session that holds their lock ends, and continue at the next start', async () => {
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    try {
+      // The first migration that creates an extension waits in its transaction while the table has a row.
+      await other.query('CREATE SCHEMA gate');
+      await other.query('CREATE TABLE gate.closed AS SELECT true AS is_closed');
+      await other.query(`CREATE FUNCTION gate.wait() RETURNS event_trigger LANGUAGE plpgsql AS $$
+        BEGIN WHILE EXISTS (SELECT FROM gate.closed) LOOP PERFORM pg_sleep(0.05); END LOOP; END $$`);
+      await other.query(`CREATE EVENT TRIGGER gate ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION')
+        EXECUTE FUNCTION gate.wait()`);
+      const ended = migrate(database.url).catch((error: unknown) => error);
+      const sessions = async (name: string): Promise<number> => {
+        const { rowCount } = await other.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
+          [name],
+        );
+        return rowCount ?? 0;
+      };
+      const inGate = `SELECT FROM pg_stat_activity WHERE datname = current_database()
+        AND application_name = 'billing-engine migration' AND wait_event = 'PgSleep'`;
+      await until('a migration waits', async () => (await other.query(inGate)).rowCount === 1);
+      await other.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'billing-engine migration lock'`);
+      const failure = await ended;
+      expect(failure).toBeInstanceOf(MigrationLockError);
+      expect((failure as Error).message).toContain('the migration was stopped');
+      await until(
+        'its session has ended',
+        async () => !(await sessions('billing-engine migration')),
+      );
+      await other.query('DELETE FROM gate.closed');
+    } finally {
+      await other.end();
+    }
+    await migrate(database.url);
+    expect(await migrationsRun()).toEqual(allMigrations());
+  });
+
+  it('lose their lock within a minute when their process is suspended', async () => {
+    const holder = await openConnection(database.url);
+    try {
+      await lockMigrations(holder, () => undefined, 0);
+      const { rows } = await holder.query('SHOW idle_in_transaction_session_timeout');
+      expect(rows).toEqual([{ idle_in_transaction_session_timeout: '45s' }]);
+    } finally {
+      await holder.end();
+    }
   });
 
   it('leave no lock on any connection', async () => {

@@ -5,6 +5,9 @@ import { runMigrations } from '../../src/platform/database/run-migrations';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { until } from '../support/until';
 
+/** The session that holds the migration lock does not end. */
+const STAYS_LOCKED = new AbortController().signal;
+
 /** Needs a lock that excludes readers, and changes something before. */
 class ChangeCoupons9000000000001 implements MigrationInterface {
   readonly name = 'ChangeCoupons9000000000001';
@@ -26,6 +29,37 @@ class IndexCoupons9000000000002 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('DROP INDEX CONCURRENTLY IF EXISTS "coupon_tried_index"');
     await queryRunner.query('CREATE INDEX CONCURRENTLY "coupon_tried_index" ON "coupon" ("name")');
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Adds a row each time it runs. */
+class FillCoupons9000000000003 implements MigrationInterface {
+  readonly name = 'FillCoupons9000000000003';
+  static beforeEnd: () => Promise<void> = () => Promise.resolve();
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('INSERT INTO "filled" VALUES (1)');
+    await FillCoupons9000000000003.beforeEnd();
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Changes something that stays, and then does not get a lock. */
+class CheckCoupons9000000000004 implements MigrationInterface {
+  readonly name = 'CheckCoupons9000000000004';
+  readonly transaction = false;
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SET lock_timeout = 100');
+    await queryRunner.query('CREATE TABLE IF NOT EXISTS "created_before_the_lock" ("id" integer)');
+    await queryRunner.query('ALTER TABLE "coupon" ADD "tried" integer');
   }
 
   down(): Promise<void> {
@@ -82,6 +116,7 @@ describe('a migration beside running processes', () => {
       dataSource,
       (migration, session) => blockedBy.push(`${migration}: ${session}`),
       60_000,
+      STAYS_LOCKED,
     );
 
     let longestMs = 0;
@@ -105,11 +140,12 @@ describe('a migration beside running processes', () => {
     await holder.query('BEGIN');
     await holder.query('SELECT count(*) FROM coupon');
     const { rows } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const failure = await runMigrations(dataSource, () => undefined, 500).catch(
+    const failure = await runMigrations(dataSource, () => undefined, 500, STAYS_LOCKED).catch(
       (error: unknown) => error,
     );
     expect(failure).toBeInstanceOf(MigrationLockError);
     expect((failure as Error).message).toContain(`pg_terminate_backend(${rows[0]?.pid ?? ''})`);
+    expect((failure as Error).message).toContain('Nothing of it was applied.');
     expect(await isThere('created_before_the_lock')).toBe(false);
   });
 
@@ -118,11 +154,64 @@ describe('a migration beside running processes', () => {
     await holder.query('BEGIN');
     await holder.query('UPDATE coupon SET name = name');
     const blockedBy: string[] = [];
-    const run = runMigrations(dataSource, (_, session) => blockedBy.push(session), 60_000);
+    const run = runMigrations(
+      dataSource,
+      (_, session) => blockedBy.push(session),
+      60_000,
+      STAYS_LOCKED,
+    );
     await until('the migration waits', () => blockedBy.length === 1);
     await reader.query('UPDATE coupon SET name = name');
     await holder.query('COMMIT');
     expect(await run).toEqual(['IndexCoupons9000000000002']);
     expect(await isThere('coupon_tried_index')).toBe(true);
+  });
+
+  it('without a transaction says that a part of it may be applied, when the lock is never free', async () => {
+    await pending(CheckCoupons9000000000004);
+    await holder.query('BEGIN');
+    await holder.query('SELECT count(*) FROM coupon');
+    const failure = await runMigrations(dataSource, () => undefined, 0, STAYS_LOCKED).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(MigrationLockError);
+    expect((failure as Error).message).toContain('What it has done stays');
+    expect((failure as Error).message).not.toContain('Nothing of it was applied');
+    expect(await isThere('created_before_the_lock')).toBe(true);
+  });
+
+  it('is applied once, even if another process runs it at the same time', async () => {
+    await pending(FillCoupons9000000000003);
+    await reader.query('CREATE TABLE filled (id integer)');
+    const second = await new DataSource(dataSource.options).initialize();
+    let proceed: () => void = () => undefined;
+    const mayEnd = new Promise<void>((resolve) => (proceed = resolve));
+    try {
+      let reached = 0;
+      FillCoupons9000000000003.beforeEnd = () => {
+        reached += 1;
+        return mayEnd;
+      };
+      const first = runMigrations(dataSource, () => undefined, 60_000, STAYS_LOCKED);
+      await until('the first process has done its work', () => reached === 1);
+      const blockedBy: string[] = [];
+      const other = runMigrations(
+        second,
+        (migration) => blockedBy.push(migration),
+        60_000,
+        STAYS_LOCKED,
+      );
+      await until('the other process waits', () => blockedBy.length > 0);
+      proceed();
+      expect(await first).toEqual(['FillCoupons9000000000003']);
+      expect(await other).toEqual([]);
+      const { rows } = await reader.query(`
+        SELECT (SELECT count(*)::int FROM filled) AS filled, count(*)::int AS records
+        FROM migration WHERE name = 'FillCoupons9000000000003'`);
+      expect(rows).toEqual([{ filled: 1, records: 1 }]);
+    } finally {
+      proceed();
+      await second.destroy();
+    }
   });
 });

@@ -17,16 +17,31 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which the server checks, while a statement runs, that its client is still connected. */
 const CLIENT_CHECK_MS = 10_000;
 
+/** Sets no time limit for a transaction, on servers that know one (PostgreSQL 17 and later). */
+const NO_TRANSACTION_TIMEOUT = `
+  SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
+
 /** SQLSTATE `invalid_parameter_value`. */
 const INVALID_VALUE = '22023';
 
 /**
- * Returns the server-side settings of a session. A statement sets them after the connection was opened, because poolers
- * refuse or drop most settings that are sent while connecting.
+ * Returns the server-side settings of a session: all those whose defaults an administrator may have changed for the role
+ * or the database, and that change results, or limit the time of statements. A statement sets them after the connection
+ * was opened, because poolers refuse or drop most settings that are sent while connecting.
  */
 function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
   return {
+    // How values are written and read. `pg` reads no instants but those in ISO style.
     TimeZone: 'UTC',
+    DateStyle: 'ISO, MDY',
+    IntervalStyle: 'postgres',
+    extra_float_digits: 1,
+    bytea_output: 'hex',
+    standard_conforming_strings: 'on',
+    array_nulls: 'on',
+    // With a limit, a search may leave out some of its rows.
+    gin_fuzzy_search_limit: 0,
+    default_transaction_isolation: 'read committed',
     lock_timeout: LOCK_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -42,6 +57,7 @@ function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, st
   };
 }
 
+/** @param statementTimeoutMs 0 means no limit */
 export function clientSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): ClientConfig {
   return {
     application_name: 'billing-engine',
@@ -64,7 +80,11 @@ export async function prepareConnection(
   // fails.
   connection.on('error', () => undefined);
   const settings = Object.entries(sessionSettings(statementTimeoutMs));
-  await connection.query(settings.map(([name, value]) => `SET ${name} = '${value}'`).join('; '));
+  await connection.query(
+    [...settings.map(([name, value]) => `SET ${name} = '${value}'`), NO_TRANSACTION_TIMEOUT].join(
+      '; ',
+    ),
+  );
   try {
     await connection.query(`SET client_connection_check_interval = ${CLIENT_CHECK_MS}`);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { Client, type ClientConfig } from 'pg';
+import { Client, type ClientConfig, types } from 'pg';
 
 const FROM_DATABASE = new WeakSet<object>();
 
@@ -12,12 +12,25 @@ export function isFromDatabase(error: object): boolean {
 
 type Connected = ((error: Error) => void) | ((error: null, client: Client) => void);
 
-/** A database connection that marks its errors, so that {@link isFromDatabase} recognizes them. */
+const parseInstant = types.getTypeParser(types.builtins.TIMESTAMPTZ) as (text: string) => unknown;
+
+/** @throws {Error} if the text is not in ISO style. The parser of `pg` returns null for it, as if no instant were stored. */
+function requireInstant(text: string): unknown {
+  const instant = parseInstant(text);
+  if (instant === null) throw new Error(`The instant ${text} is not in the DateStyle ISO.`);
+  return instant;
+}
+
+/**
+ * A database connection that marks its errors, so that {@link isFromDatabase} recognizes them. A statement fails if it
+ * returns an instant that cannot be read.
+ */
 export class DatabaseClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config);
     // The event is emitted before the statements in progress fail with the same error.
     this.on('error', mark);
+    this.setTypeParser(types.builtins.TIMESTAMPTZ, requireInstant);
   }
 
   override connect(): Promise<Client>;

@@ -1,9 +1,12 @@
+import type { PoolConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { openConnection } from './connection-settings';
 import { dataSourceOptions } from './data-source-options';
 import { lockMigrations } from './migration-lock';
-import { runMigrations } from './run-migrations';
+import { recordedMigrations, runMigrations } from './run-migrations';
 import { requireDedicatedSessions } from './require-dedicated-sessions';
+
+const NO_TIMEOUT_MS = 0;
 
 /** Thrown if this version of the service cannot use the schema of the database. */
 export class SchemaError extends Error {}
@@ -15,7 +18,8 @@ export class SchemaError extends Error {}
  *   waiting migration; the name is null for a wait for the migration lock itself
  * @throws {SchemaError} if a newer version has migrated the database, because this version could damage it
  * @throws {PoolerError} if a pooler lets clients share sessions
- * @throws {MigrationLockError} if another session holds a lock for longer than `maxWaitForLockMs`
+ * @throws {MigrationLockError} if another session holds a lock for longer than `maxWaitForLockMs`, or the session of the
+ *   migration lock ends
  */
 export async function migrate(
   url: string,
@@ -25,8 +29,12 @@ export async function migrate(
   const guard = await openConnection(url);
   try {
     await requireDedicatedSessions(url, guard);
-    await lockMigrations(guard, (holder) => onWait(holder, null), maxWaitForLockMs);
-    const dataSource = new DataSource({ ...dataSourceOptions(url, 2), extra: {} });
+    const lost = await lockMigrations(guard, (holder) => onWait(holder, null), maxWaitForLockMs);
+    const options = dataSourceOptions(url, 2, NO_TIMEOUT_MS);
+    const dataSource = new DataSource({
+      ...options,
+      extra: { ...(options.extra as PoolConfig), application_name: 'billing-engine migration' },
+    });
     await dataSource.initialize();
     try {
       await refuseNewer(dataSource);
@@ -34,6 +42,7 @@ export async function migrate(
         dataSource,
         (migration, holder) => onWait(holder, migration),
         maxWaitForLockMs,
+        lost,
       );
     } finally {
       await dataSource.destroy();
@@ -44,18 +53,12 @@ export async function migrate(
 }
 
 async function refuseNewer(dataSource: DataSource): Promise<void> {
-  const [found] = await dataSource.query<{ exists: boolean }[]>(
-    `SELECT to_regclass('migration') IS NOT NULL AS exists`,
-  );
-  if (found?.exists !== true) return;
   const known = dataSource.migrations.map(({ name }) => name);
-  const unknown = await dataSource.query<{ name: string }[]>(
-    'SELECT name FROM migration WHERE name <> ALL ($1) ORDER BY timestamp',
-    [known],
-  );
+  const recorded = await recordedMigrations(dataSource);
+  const unknown = recorded.filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
   throw new SchemaError(
     'The database was migrated by a newer version, and this one could damage its data: it has run ' +
-      `${unknown.map(({ name }) => name).join(', ')}. Start that version, or restore a backup of before.`,
+      `${unknown.join(', ')}. Start that version, or restore a backup of before.`,
   );
 }

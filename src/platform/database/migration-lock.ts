@@ -6,6 +6,11 @@ import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './databa
 const MIGRATION_LOCK = 7_205_759_403;
 const POLL_EVERY_MS = 250;
 
+/** Far less than `idle_in_transaction_session_timeout`, after which the server ends the session of the lock. */
+const KEEP_EVERY_MS = 10_000;
+/** Statement without a snapshot, for which `CREATE INDEX CONCURRENTLY` would wait. */
+const KEEP = 'SHOW application_name';
+
 const HOLDER = `
   SELECT lock.pid, ${SESSION_COLUMNS}
   FROM pg_locks AS lock LEFT JOIN pg_stat_activity AS activity USING (pid)
@@ -19,15 +24,17 @@ export class MigrationLockError extends Error {}
 
 /**
  * Opens a transaction, and takes the migration lock until the transaction ends. Does not use a session lock, because
- * behind a pooler it would outlive the process that took it.
+ * behind a pooler it would outlive the process that took it. The server ends the transaction of a process that is
+ * suspended.
  * @param onWait called at most once, if another session holds the lock, with a description of that session
+ * @returns signal that is aborted, with a `MigrationLockError`, when the session ends and the lock is lost
  * @throws {MigrationLockError} naming the session that holds the lock, if the lock is not released in time
  */
 export async function lockMigrations(
   connection: Client,
   onWait: (holder: string) => void,
   maxWaitForLockMs: number,
-): Promise<void> {
+): Promise<AbortSignal> {
   const givesUpAt = performance.now() + maxWaitForLockMs;
   for (let looks = 0; !(await tryLock(connection)); looks += 1) {
     const holder = await holderOf(connection);
@@ -35,6 +42,21 @@ export async function lockMigrations(
     if (performance.now() >= givesUpAt) throw lockTakenError(holder, maxWaitForLockMs);
     await pause(POLL_EVERY_MS);
   }
+  await connection.query(`SET LOCAL application_name = 'billing-engine migration lock'`);
+  return keepLock(connection);
+}
+
+/** Keeps the session from being ended as idle. */
+function keepLock(connection: Client): AbortSignal {
+  const lost = new AbortController();
+  const timer = setInterval(() => {
+    connection.query(KEEP).catch(() => void connection.end().catch(() => undefined));
+  }, KEEP_EVERY_MS);
+  connection.once('end', () => {
+    clearInterval(timer);
+    lost.abort(lockLostError());
+  });
+  return lost.signal;
 }
 
 /**
@@ -44,7 +66,6 @@ export async function lockMigrations(
  */
 async function tryLock(connection: Client): Promise<boolean> {
   await connection.query('BEGIN');
-  await connection.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   const { rows } = await connection.query<{ free: boolean }>(
     `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS free`,
   );
@@ -66,7 +87,14 @@ function lockTakenError(
   const who = holder === null ? 'other sessions, one after the other' : describeSession(holder);
   const end = holder === null ? '' : ` with SELECT pg_terminate_backend(${holder.pid})`;
   return new MigrationLockError(
-    `The migration lock was not free within ${Math.round(maxWaitForLockMs / 1000)} s: it is held by ${who}. If that session ` +
-      `is migrating, wait for it, or set MIGRATION_WAIT_MS; if its process is gone, end it${end}.`,
+    `The migration lock was not free within ${Math.round(maxWaitForLockMs / 1000)} s: it is held by ${who}. Wait for its ` +
+      `process, which is migrating, or set MIGRATION_WAIT_MS, or end that process. If you cannot reach it, end the session${end}.`,
+  );
+}
+
+function lockLostError(): MigrationLockError {
+  return new MigrationLockError(
+    'The database session that held the migration lock has ended, so the migration was stopped. Start again: it continues ' +
+      'with the first migration that was not recorded.',
   );
 }

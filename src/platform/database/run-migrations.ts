@@ -12,43 +12,57 @@ const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
 const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 15_000;
 const WATCH_EVERY_MS = 250;
+/** Key of the advisory lock that the transaction of a migration takes. */
+const TRANSACTION_LOCK = 7_205_759_404;
 
 /**
  * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back, and
  * tried again after a pause in which running processes can work. A migration outside of a transaction waits for locks
  * without limit, so it may only contain statements that let others read and write, such as `CREATE INDEX CONCURRENTLY`.
  * @param onBlocked called at most once per attempt, with a description of the session that holds a lock
- * @throws {MigrationLockError} if a migration did not get its locks within `maxWaitForLockMs`
+ * @param lost aborted when the migration lock is lost. The running migration is then stopped.
+ * @throws {MigrationLockError} if a migration did not get its locks within `maxWaitForLockMs`, or the migration lock is
+ *   lost
  */
 export async function runMigrations(
   dataSource: DataSource,
   onBlocked: (migration: string, holder: string) => void,
   maxWaitForLockMs: number,
+  lost: AbortSignal,
 ): Promise<readonly string[]> {
   const queryRunner = dataSource.createQueryRunner();
+  let pid = 0;
+  const stop = () => void dataSource.query(`SELECT pg_terminate_backend(${pid})`).catch(() => 0);
+  lost.addEventListener('abort', stop);
   try {
+    pid = await pidOf(queryRunner);
+    lost.throwIfAborted();
     const executor = new MigrationExecutor(dataSource, queryRunner);
-    const pid = await pidOf(queryRunner);
     const ran: string[] = [];
     for (const migration of await executor.getPendingMigrations()) {
       const givesUpAt = performance.now() + maxWaitForLockMs;
       const blocked = new BlockedSession(dataSource, pid, (holder) => {
         onBlocked(migration.name, holder);
       });
+      let outcome: MigrationOutcome;
       for (let longestPauseMs = FIRST_PAUSE_BETWEEN_ATTEMPTS_MS; ; longestPauseMs *= 2) {
-        const failure = await blocked.during(() => attempt(executor, queryRunner, migration));
-        if (failure === null) break;
+        outcome = await blocked.during(() => attempt(executor, queryRunner, migration));
+        if (outcome !== 'to be repeated') break;
         if (performance.now() >= givesUpAt) {
-          throw notLocked(migration.name, blocked.holder, maxWaitForLockMs);
+          throw notLocked(migration, blocked.holder, maxWaitForLockMs);
         }
         await pause(
           Math.min(longestPauseMs, MAX_PAUSE_BETWEEN_ATTEMPTS_MS, givesUpAt - performance.now()),
         );
       }
-      ran.push(migration.name);
+      if (outcome === 'ran') ran.push(migration.name);
     }
     return ran;
+  } catch (error) {
+    lost.throwIfAborted();
+    throw error;
   } finally {
+    lost.removeEventListener('abort', stop);
     await queryRunner.release();
   }
 }
@@ -58,26 +72,44 @@ async function pidOf(queryRunner: QueryRunner): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Returns null if the migration ran; the error if another attempt may succeed. */
+function isInTransaction({ instance }: Migration): boolean {
+  return instance?.transaction !== false;
+}
+
+/** Another process can run a migration, too, if it holds the migration lock after this process has lost it. */
+type MigrationOutcome = 'ran' | 'ran in another process' | 'to be repeated';
+
 async function attempt(
   executor: MigrationExecutor,
   queryRunner: QueryRunner,
   migration: Migration,
-): Promise<Error | null> {
-  const isTransaction = migration.instance?.transaction !== false;
+): Promise<MigrationOutcome> {
+  const isTransaction = isInTransaction(migration);
   await queryRunner.query(`SET lock_timeout = ${isTransaction ? LOCK_TIMEOUT_MS : 0}`);
   if (isTransaction) await queryRunner.startTransaction();
   try {
-    await executor.executeMigration(migration);
+    if (isTransaction) await queryRunner.query(`SELECT pg_advisory_xact_lock(${TRANSACTION_LOCK})`);
+    const isRecorded = (await recordedMigrations(queryRunner)).includes(migration.name);
+    if (!isRecorded) await executor.executeMigration(migration);
     if (isTransaction) await queryRunner.commitTransaction();
-    return null;
+    return isRecorded ? 'ran in another process' : 'ran';
   } catch (error) {
     if (queryRunner.isTransactionActive) {
       await queryRunner.rollbackTransaction().catch(() => undefined);
     }
-    if (isLockTimeout(error) || isWorthRetrying(error)) return error as Error;
+    if (isLockTimeout(error) || isWorthRetrying(error)) return 'to be repeated';
     throw error;
   }
+}
+
+/** Returns the names of the migrations that have run, the oldest first. */
+export async function recordedMigrations(connection: {
+  query(sql: string): Promise<unknown>;
+}): Promise<readonly string[]> {
+  const table = await connection.query(`SELECT to_regclass('migration') AS name`);
+  if ((table as readonly { readonly name: string | null }[])[0]?.name === null) return [];
+  const rows = await connection.query('SELECT name FROM migration ORDER BY timestamp');
+  return (rows as readonly { readonly name: string }[]).map(({ name }) => name);
 }
 
 /** Uses another connection to find the session that a migration waits for. */
@@ -127,14 +159,17 @@ class BlockedSession {
 }
 
 function notLocked(
-  migration: string,
+  migration: Migration,
   holder: DatabaseSession | null,
   maxWaitForLockMs: number,
 ): MigrationLockError {
   const who = holder === null ? 'other sessions' : describeSession(holder);
   const end = holder === null ? '' : `, or end it with SELECT pg_terminate_backend(${holder.pid})`;
+  const effect = isInTransaction(migration)
+    ? 'Nothing of it was applied.'
+    : 'What it has done stays, and it continues at the next start.';
   return new MigrationLockError(
-    `The migration ${migration} did not get its locks within ${Math.round(maxWaitForLockMs / 1000)} s: they are held by ` +
-      `${who}. Nothing of it was applied. Start again when that session has ended its transaction${end}.`,
+    `The migration ${migration.name} did not get its locks within ${Math.round(maxWaitForLockMs / 1000)} s: they are held by ` +
+      `${who}. ${effect} Start again when that session has ended its transaction${end}.`,
   );
 }
