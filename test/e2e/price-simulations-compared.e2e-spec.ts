@@ -86,6 +86,15 @@ const CHANGES: readonly Case[] = [
   ['another plan', FREE, PAID, (of) => change(of, ON_16TH, { plan_id: of.others.month })],
   ['another interval', FREE, PAID, (of) => change(of, ON_16TH, { plan_id: of.others.year })],
   [
+    'another interval and an end at one instant',
+    FREE,
+    PAID,
+    async (of) => {
+      await change(of, ON_16TH, { plan_id: of.others.year });
+      await cancel(of, ON_16TH, false);
+    },
+  ],
+  [
     'a pause',
     FREE,
     PAID,

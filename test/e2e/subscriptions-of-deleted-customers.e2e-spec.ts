@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { EndPausedOfDeletedCustomers1796300330300 } from '../../migrations/1796300330300-EndPausedOfDeletedCustomers';
+import { EndAllPausedOfDeletedCustomers1796300331000 } from '../../migrations/1796300331000-EndAllPausedOfDeletedCustomers';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
 import { createCustomer, createMeter } from '../support/billing';
@@ -10,6 +10,7 @@ import { post } from '../support/requests';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const DELETED_AT = '2026-03-02T00:00:00.000Z';
+const SCHEDULED_END = '9999-12-31T00:00:00.000Z';
 
 const STATES = `
   SELECT status, ended_at AS "endedAt", next_billing_at AS "nextBillingAt",
@@ -38,6 +39,7 @@ describe('a paused subscription whose customer release 0.1.0 deleted after its p
   /** Subscribes a new customer with usage, and pauses the subscription. */
   async function paused(
     plan_id: string,
+    cancelAt: string | null = null,
   ): Promise<{ readonly customer: string; readonly id: string }> {
     engine.clock.set('2026-02-01T00:00:00Z');
     const customer = await createCustomer(engine);
@@ -54,6 +56,8 @@ describe('a paused subscription whose customer release 0.1.0 deleted after its p
         properties: {},
       })
       .expect(200);
+    const scheduled = { when: 'at', at: cancelAt };
+    if (cancelAt !== null) await post(engine, `/v1/subscriptions/${id}/cancel`, scheduled);
     await post(engine, `/v1/subscriptions/${id}/pause`, {});
     return { customer, id };
   }
@@ -78,32 +82,33 @@ describe('a paused subscription whose customer release 0.1.0 deleted after its p
     const half = { code: 'HALF', type: 'percent', percent_off: '50', duration: 'forever' };
     await post(engine, '/v1/coupons', half);
     const deleted = await paused(plan.id);
-    const kept = await paused(plan.id);
+    const scheduled = await paused(plan.id, SCHEDULED_END);
+    const kept = await paused(plan.id, SCHEDULED_END);
     await runDue('2026-03-01T00:00:00Z');
-    await engine.database.query('UPDATE customer SET deleted_at = $2 WHERE id = $1', [
-      deleted.customer,
+    await engine.database.query('UPDATE customer SET deleted_at = $2 WHERE id = ANY ($1)', [
+      [deleted.customer, scheduled.customer],
       DELETED_AT,
     ]);
     await runDue('2027-06-02T00:00:00Z');
-    const states = () => engine.database.query(STATES, [[deleted.id, kept.id]]);
-    const [stuck, other] = await states();
+    const states = () => engine.database.query(STATES, [[deleted.id, scheduled.id, kept.id]]);
+    const [stuck, other, untouched] = await states();
     expect(stuck).toMatchObject({ status: 'paused', nextBillingAt: null, archivedMonths: 0 });
+    const nextBillingAt = new Date(SCHEDULED_END);
+    expect(other).toMatchObject({ status: 'paused', nextBillingAt, archivedMonths: 0 });
 
     const runner = engine.app.get(DataSource).createQueryRunner();
-    await new EndPausedOfDeletedCustomers1796300330300().up(runner);
+    await new EndAllPausedOfDeletedCustomers1796300331000().up(runner);
     await runner.release();
     await runDue('2027-06-02T00:00:00Z');
     await runDue('2027-07-02T00:00:00Z');
-    expect(await states()).toEqual([
-      {
-        status: 'canceled',
-        endedAt: new Date(DELETED_AT),
-        nextBillingAt: null,
-        couponEndedAt: new Date(DELETED_AT),
-        archivedMonths: 1,
-      },
-      other,
-    ]);
+    const ended = {
+      status: 'canceled',
+      endedAt: new Date(DELETED_AT),
+      nextBillingAt: null,
+      couponEndedAt: new Date(DELETED_AT),
+      archivedMonths: 1,
+    };
+    expect(await states()).toEqual([ended, ended, untouched]);
     const { body } = await engine.http.get('/v1/ledger/verify');
     expect(body).toMatchObject({ ok: true });
   });

@@ -102,19 +102,38 @@ describe('subscriptions on the real clock', () => {
     expect(await invoicesOf(customerId)).toHaveLength(1);
   });
 
-  it('that are paused end with the deletion of their customer if their period is over', async () => {
+  it.each([
+    ['without a scheduled end', null],
+    ['before their scheduled end', '9999-12-31T00:00:00.000Z'],
+  ])('that are paused after their period end with their customer, %s', async (_, cancelAt) => {
     const { customerId, id, story } = await subscribed();
+    if (cancelAt !== null) await story.command(id, 'cancel', { when: 'at', at: cancelAt });
     await story.command(id, 'pause');
     engine.clock.set('2026-04-01T00:00:00.000Z');
     await runAllDue(engine.app.get(DueSubscriptions));
     const read = () => engine.http.get(`/v1/subscriptions/${id}`);
-    expect((await read()).body).toMatchObject({ status: 'paused', next_billing_at: null });
+    expect((await read()).body).toMatchObject({ status: 'paused', next_billing_at: cancelAt });
     await engine.http.delete(`/v1/customers/${customerId}`).expect(204);
     expect((await read()).body).toMatchObject({
       status: 'canceled',
+      cancel_at: null,
       ended_at: '2026-04-01T00:00:00.000Z',
+      next_billing_at: null,
     });
     expect(await invoicesOf(customerId)).toHaveLength(1);
+  });
+
+  it('that are paused within their period end with it if their customer is deleted', async () => {
+    const { customerId, id, story } = await subscribed();
+    await story.command(id, 'cancel', { when: 'at', at: '9999-12-31T00:00:00.000Z' });
+    await story.command(id, 'pause');
+    await engine.http.delete(`/v1/customers/${customerId}`).expect(204);
+    const read = async () => (await engine.http.get(`/v1/subscriptions/${id}`)).body as object;
+    const end = '2026-04-01T00:00:00.000Z';
+    expect(await read()).toMatchObject({ status: 'paused', next_billing_at: end });
+    engine.clock.set(end);
+    await runAllDue(engine.app.get(DueSubscriptions));
+    expect(await read()).toMatchObject({ status: 'canceled', ended_at: end });
   });
 
   it('have one price after ten concurrent changes, and are credited no more than was billed', async () => {

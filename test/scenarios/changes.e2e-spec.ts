@@ -1,4 +1,5 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { createCoupon } from '../support/coupons';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 describe('changes of a subscription', () => {
   let engine: TestApp;
@@ -382,6 +383,30 @@ describe('changes of a subscription', () => {
       await story.verify();
     },
   );
+
+  it('in a preview of a coupon before the first payment show the renewal', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const terms = { payment_behavior: 'default_incomplete' };
+    const { id } = await story.subscribe(await story.plan(3_100), terms);
+    const off = { type: 'percent', percent_off: '50', duration: 'once' };
+    const { code } = await createCoupon(engine, off);
+    const path = `/v1/subscriptions/${id}/coupons?preview=true`;
+    const renewal = { reason: 'renewal', total: 1_550, bills_at: '2026-04-01T00:00:00.000Z' };
+    expect((await engine.http.post(path).send({ code })).body).toMatchObject(renewal);
+    expect(await story.subscription(id)).toMatchObject({ status: 'incomplete' });
+    await story.command(id, 'coupons', { code });
+    const [first] = await story.invoices();
+    await post(engine, '/v1/payments', {
+      customer_id: story.customerId,
+      invoice_id: first?.id,
+      amount: 3_100,
+      currency: 'USD',
+      provider: 'manual',
+    });
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect(await story.invoices()).toMatchObject([{ total: 3_100 }, { total: 1_550 }]);
+    await story.verify();
+  });
 
   it('of a plan without proration, and its end, credit nothing', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');

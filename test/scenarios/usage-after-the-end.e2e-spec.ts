@@ -142,14 +142,19 @@ describe('usage that arrives around the end of a subscription', () => {
     expect(await story.invoices()).toEqual([]);
   });
 
-  it('of a subscription that was never active is unbillable', async () => {
+  it.each([
+    ['was canceled', true],
+    ['expired', false],
+  ])('of a subscription that was never active and %s is unbillable', async (_, cancels) => {
     const { story, meterId, use, proof } = await metered();
     const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 };
     const { id: plan_id } = await story.planOf([base, { ...perUnit, meter_id: meterId }]);
     const { id } = await story.subscribe(plan_id, { payment_behavior: 'default_incomplete' });
     await story.advance(on('03-01').replace('00:00', '12:00'));
     await use('03-01');
-    await story.command(id, 'cancel', { when: 'now' });
+    expect(await proof()).toEqual({ counted: 1, billed: 0, pending: 1, unbillable: 0 });
+    if (cancels) await story.command(id, 'cancel', { when: 'now' });
+    else await story.advance(on('03-02'));
     expect(await proof()).toEqual({ counted: 1, billed: 0, pending: 0, unbillable: 1 });
   });
 

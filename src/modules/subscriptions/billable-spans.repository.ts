@@ -3,12 +3,12 @@ import { Database } from '../../platform/database';
 import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
 /**
- * Spans in which a customer was subscribed. Leaves out incomplete subscriptions, and subscriptions that expired without
- * a first payment.
+ * Spans in which a customer was subscribed. Includes subscriptions that ended without their first payment, because
+ * nothing bills their usage any more. Leaves out incomplete subscriptions.
  */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
-  WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
+  WHERE customer_id = $1 AND status <> 'incomplete'`;
 
 /**
  * Spans in which subscription items of a customer bill the usage of a meter. If an item was planned to start during a

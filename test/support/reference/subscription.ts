@@ -93,10 +93,9 @@ export function isEnded({ status }: Pick<ReferenceSubscription, 'status'>): bool
   return status === 'canceled' || status === 'incomplete_expired';
 }
 
-/** Returns true if a subscription was running at an instant, even if it billed nothing. */
+/** Returns true if an instant is between the start and the end of a subscription, even if it was never paid. */
 export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: number): boolean {
-  const wasActive = status !== 'incomplete' && status !== 'incomplete_expired';
-  return wasActive && begunAt <= at && (endedAt === null || at < endedAt);
+  return status !== 'incomplete' && begunAt <= at && (endedAt === null || at < endedAt);
 }
 
 /** Returns true if a subscription bills the usage of an instant by the sum of its events. */

@@ -83,18 +83,16 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the paused subscriptions of a deleted customer whose period is over, because they have no due work that would
-   * end them. The caller's transaction has locked the customer.
+   * Ends the paused subscriptions of a deleted customer whose period is over, because only a scheduled end, if there is
+   * one, is due later. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
-    const found = await this.subscriptions.snapshotsOf(customerId);
-    const paused = found.filter(({ subscription }) => subscription.nextBillingAt === null);
-    const locked = await this.subscriptions.lockSnapshots(
-      paused.map(({ subscription }) => subscription.id),
-    );
+    const found = await this.subscriptions.findRunning(customerId);
+    const paused = found.filter(({ status }) => status === 'paused');
+    const locked = await this.subscriptions.lockSnapshots(paused.map(({ id }) => id));
     const decisions = locked
       .filter(({ subscription }) => subscription.status === 'paused')
-      .filter(({ subscription }) => subscription.nextBillingAt === null)
+      .filter(({ period }) => period?.isClosed === true)
       .map((snapshot) => ({
         before: snapshot.subscription,
         outcome: decideEndOfDeletedCustomer(snapshot, now),

@@ -23,8 +23,7 @@ export class UsageProofDto {
   )
   readonly pending!: number;
   @IntegerProperty(
-    'Counted events that will never be billed, because the customer was in a trial, in a pause or on a plan without a ' +
-      'price for the meter.',
+    'Counted events that are never billed: in a trial, a pause or an unpaid start, or on a plan without a price for the meter.',
     1000,
   )
   readonly unbillable!: number;

@@ -244,6 +244,22 @@ describe('what is billed in arrears', () => {
     ]);
   });
 
+  it('is billed up to another interval, not again with the period that begins then', () => {
+    const yearly = offerOf([seats({ priceId: 'price_year' })], '2', {
+      planVersionId: 'planv_2',
+      proration: 'second',
+      interval: 'year',
+    });
+    const history = CommandHistory.begin(byDay);
+    history.change(offerOf([seats()], '3'), CHANGE);
+    const midnight = new Date('2026-03-11T00:00:00Z');
+    expect(history.change(yearly, CHANGE)).toEqual([
+      ['2', START, CHANGE, 10n],
+      ['3', CHANGE, CHANGE, secondsOf(midnight, CHANGE)],
+    ]);
+    expect(history.cancel(LATER)).toEqual([['2', CHANGE, LATER, secondsOf(CHANGE, LATER)]]);
+  });
+
   it('is not billed for an instant at which another interval began', () => {
     const history = CommandHistory.begin(offerOf([seats()], '2', { proration: 'none' }));
     const yearly = offerOf([seats()], '2', {

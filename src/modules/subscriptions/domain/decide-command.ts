@@ -166,7 +166,13 @@ function decideIntervalChange(
   const subscription = withPeriod(anchored, opened, null);
   return outcomeOf(subscription, {
     itemsAdded: added,
-    itemsEnded: held.filter(({ startAt }) => startAt <= now).map(({ id }) => endedItem(id, now)),
+    itemsEnded: held
+      .filter(({ startAt }) => startAt <= now)
+      .map(({ id, price }) => {
+        // For prices in arrears, this change bills the end. With `endedBy`, the next period would bill it again.
+        const isCreditedAtEnd = price.timing === 'in_advance';
+        return { ...endedItem(id, now), endedBy: isCreditedAtEnd ? changeEndOf(offer) : null };
+      }),
     itemsRemoved: held.filter(({ startAt }) => startAt > now).map(({ id }) => id),
     periodChanged: closed,
     periodOpened: opened,

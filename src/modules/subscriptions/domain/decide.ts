@@ -218,13 +218,14 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
 }
 
 /**
- * Works out the end of the subscription of a deleted customer. It ends when its next work is due, or at `now` if no
- * work is due. Bills nothing. Ends metered items at the start of the current period, which is not billed yet, so that
+ * Works out the end of the subscription of a deleted customer. It ends when its next work was due, or at `now` if no
+ * work is due yet. Bills nothing. Ends metered items at the start of the current period, which is not billed yet, so that
  * no price applies to the usage in this period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;
-  const at = subscription.nextBillingAt ?? now;
+  const { nextBillingAt } = subscription;
+  const at = nextBillingAt === null || nextBillingAt > now ? now : nextBillingAt;
   const outcome = decideEnd(snapshot, at, 'border', false);
   if (period === null || period.isClosed) return { ...outcome, billing: null };
   const unbilled = items.filter(isMetered).flatMap(({ id, startAt, endAt }) => {

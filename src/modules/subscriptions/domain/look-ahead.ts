@@ -17,8 +17,8 @@ export interface NextBilling {
 
 /**
  * Returns the decisions that may make the next invoice: first `decided`, then the due work that follows if no request
- * changes the subscription. Each further decision assumes that those before it made no invoice, so a subscription that
- * would wait for its first payment becomes active.
+ * changes the subscription. Each further decision assumes that those before it made no invoice, and that a subscription
+ * that waits for its first payment, or would wait for it, is active.
  */
 export function* billingsAhead(
   snapshot: Snapshot,
@@ -31,7 +31,6 @@ export function* billingsAhead(
   let at = now;
   for (let ahead = 0; ahead <= MAX_DECISIONS_AHEAD; ahead += 1) {
     if (canBill(state, outcome)) yield { outcome, at };
-    if (isAwaitingPayment(state.subscription)) return;
     const next = stateAfter(state, outcome);
     const dueAt = next.subscription.nextBillingAt;
     if (dueAt === null) return;
