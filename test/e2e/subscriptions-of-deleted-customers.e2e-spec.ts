@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
+import { EndPausedOfDeletedCustomers1796300330300 } from '../../migrations/1796300330300-EndPausedOfDeletedCustomers';
 import { EndAllPausedOfDeletedCustomers1796300331000 } from '../../migrations/1796300331000-EndAllPausedOfDeletedCustomers';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
@@ -29,6 +30,8 @@ describe('a paused subscription whose customer release 0.1.0 deleted after its p
       environment: { USAGE_RETENTION_MONTHS: '3', USAGE_ARCHIVE_DIRECTORY: directory },
       plantsEvents: true,
     });
+    const half = { code: 'HALF', type: 'percent', percent_off: '50', duration: 'forever' };
+    await post(engine, '/v1/coupons', half);
   });
 
   afterAll(async () => {
@@ -62,11 +65,46 @@ describe('a paused subscription whose customer release 0.1.0 deleted after its p
     return { customer, id };
   }
 
+  const markDeleted = (customers: readonly string[], at: string) =>
+    engine.database.query('UPDATE customer SET deleted_at = $2 WHERE id = ANY ($1)', [
+      customers,
+      at,
+    ]);
+
   async function runDue(now: string): Promise<void> {
     engine.clock.set(now);
     while (await engine.app.get(DueSubscriptions).runDue());
     while (await engine.app.get(DueUsageArchive).runDue());
   }
+
+  /** Runs the migrations of the upgrade, the last one twice. */
+  async function migrate(): Promise<void> {
+    const runner = engine.app.get(DataSource).createQueryRunner();
+    await new EndPausedOfDeletedCustomers1796300330300().up(runner);
+    await new EndAllPausedOfDeletedCustomers1796300331000().up(runner);
+    await new EndAllPausedOfDeletedCustomers1796300331000().up(runner);
+    await runner.query("SET lock_timeout = '5s'");
+    await runner.release();
+  }
+
+  it('keeps a period that is not over, and an end that was due first', async () => {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 }];
+    const plan = { code: 'base', name: 'Base', currency: 'EUR', interval: 'month', prices };
+    const { id: planId } = await post(engine, '/v1/plans', plan);
+    const ending = await paused(planId, '2026-03-05T00:00:00.000Z');
+    await runDue('2026-03-01T00:00:00Z');
+    const within = await paused(planId);
+    await markDeleted([within.customer], '2026-02-20T00:00:00Z');
+    await markDeleted([ending.customer], '2026-03-06T00:00:00Z');
+    const states = () => engine.database.query(STATES, [[ending.id, within.id]]);
+    const before = await states();
+    expect(before).toMatchObject([
+      { status: 'paused', nextBillingAt: new Date('2026-03-05T00:00:00Z') },
+      { status: 'paused', nextBillingAt: new Date('2026-03-01T00:00:00Z') },
+    ]);
+    await migrate();
+    expect(await states()).toEqual(before);
+  });
 
   it('ends after the upgrade, and its usage is archived', async () => {
     engine.clock.set('2026-02-01T00:00:00Z');
@@ -79,16 +117,11 @@ describe('a paused subscription whose customer release 0.1.0 deleted after its p
       interval: 'month',
       prices: [{ ...price, meter_id }],
     });
-    const half = { code: 'HALF', type: 'percent', percent_off: '50', duration: 'forever' };
-    await post(engine, '/v1/coupons', half);
     const deleted = await paused(plan.id);
     const scheduled = await paused(plan.id, SCHEDULED_END);
     const kept = await paused(plan.id, SCHEDULED_END);
     await runDue('2026-03-01T00:00:00Z');
-    await engine.database.query('UPDATE customer SET deleted_at = $2 WHERE id = ANY ($1)', [
-      [deleted.customer, scheduled.customer],
-      DELETED_AT,
-    ]);
+    await markDeleted([deleted.customer, scheduled.customer], DELETED_AT);
     await runDue('2027-06-02T00:00:00Z');
     const states = () => engine.database.query(STATES, [[deleted.id, scheduled.id, kept.id]]);
     const [stuck, other, untouched] = await states();
@@ -96,9 +129,7 @@ describe('a paused subscription whose customer release 0.1.0 deleted after its p
     const nextBillingAt = new Date(SCHEDULED_END);
     expect(other).toMatchObject({ status: 'paused', nextBillingAt, archivedMonths: 0 });
 
-    const runner = engine.app.get(DataSource).createQueryRunner();
-    await new EndAllPausedOfDeletedCustomers1796300331000().up(runner);
-    await runner.release();
+    await migrate();
     await runDue('2027-06-02T00:00:00Z');
     await runDue('2027-07-02T00:00:00Z');
     const ended = {

@@ -1,4 +1,5 @@
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { eventsOf } from '../support/test-app';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
@@ -113,9 +114,16 @@ describe('subscriptions on the real clock', () => {
     await runAllDue(engine.app.get(DueSubscriptions));
     const read = () => engine.http.get(`/v1/subscriptions/${id}`);
     expect((await read()).body).toMatchObject({ status: 'paused', next_billing_at: cancelAt });
+    if (cancelAt !== null) {
+      const due = { id, dueAt: new Date(cancelAt) };
+      const renewals = engine.app.get(RenewSubscriptionsWorkflow);
+      await renewals.recordFailure(due, 'invoice_too_large', engine.clock.now());
+    }
     await engine.http.delete(`/v1/customers/${customerId}`).expect(204);
     expect((await read()).body).toMatchObject({
       status: 'canceled',
+      renewal_failed_at: null,
+      renewal_failure_code: null,
       cancel_at: null,
       ended_at: '2026-04-01T00:00:00.000Z',
       next_billing_at: null,

@@ -114,7 +114,12 @@ export class AuditLogRepository {
     const parameters = [...parametersOf(filter), after, to, limit];
     const order = 'ORDER BY position';
     const rows = await this.changes<AuditHead & ChangeRow>(changesWithin, order, parameters);
-    return rows.map((row) => ({ ...row, change: toChange(row) }));
+    return rows.map(
+      ({ id, createdAt, actorType, actorId, operation, requestId, address, ...row }) => {
+        const head = { id, createdAt, actorType, actorId, operation, requestId, address };
+        return { ...head, change: toChange(row) };
+      },
+    );
   }
 
   /** Reads changes with their values. Reports changes with missing or damaged values to {@link DamagedReads}. */

@@ -16,7 +16,7 @@ export class CustomerCommandsController {
   @Operation({
     summary: 'Delete a customer',
     description:
-      'The customer is no longer returned and its `external_id` is free again. Objects that refer to it stay unchanged.',
+      'The customer is no longer returned and its `external_id` is free again. Subscriptions end when they fall due.',
     access: 'customers:write',
     problems: [customerNotFound],
   })
