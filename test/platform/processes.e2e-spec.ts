@@ -77,15 +77,6 @@ describe('work of a process', () => {
     expect(await answer).toMatchObject({ id, status: 'succeeded' });
   });
 
-  it('without a process number waits for the end of its lease, as Retry-After says', async () => {
-    await inFlight('unnumbered');
-    await second.database.query('UPDATE payment SET leased_by = NULL');
-    await second.database.query('UPDATE idempotency_key SET leased_by = NULL');
-    second.clock.advanceMs(30_000);
-    const repeated = await pay(second, 'unnumbered');
-    expect([repeated.status, repeated.headers['retry-after']]).toEqual([409, '120']);
-  });
-
   it('is taken over when its lock is free, and done once although the process continues', async () => {
     const { id, answer } = await inFlight('lost');
     await loseNumber(first);

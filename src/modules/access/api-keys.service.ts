@@ -9,6 +9,7 @@ import {
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
 import { newId } from '../../platform/ids';
@@ -29,7 +30,6 @@ import {
   type ApiKeyTerms,
   isRolling,
   revoked,
-  withChange,
 } from './domain/api-key';
 
 /** A key and its new secret. The secret is not stored and cannot be read again. */
@@ -117,7 +117,7 @@ export class ApiKeysService {
       const before = await this.lockUsable(id, caller);
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = withChange(before, change, now);
+      const after = revise(before, change, now);
       if (after === before) return before;
       requireHeldScopes(after.scopes, caller);
       if (after.expiresAt?.getTime() !== before.expiresAt?.getTime()) {

@@ -78,7 +78,7 @@ export class CatalogService {
       const after = revise(before, change, now);
       if (after === before) return before;
       await this.addons.update(after);
-      await this.outbox.record(addonUpdated, { after, before, occurredAt: changedAt(now, before) });
+      await this.outbox.recordChange(addonUpdated, { after, before }, now);
       return after;
     });
   }

@@ -123,15 +123,9 @@ export class PlansRepository {
   }
 
   async update({ activeVersion, ...plan }: Plan): Promise<void> {
-    const { name, metadata, archivedAt, version, updatedAt } = plan;
-    await this.database.update(PlanEntity, plan.id, {
-      name,
-      metadata,
-      archivedAt,
-      version,
-      updatedAt,
-      activeNumber: activeVersion.number,
-    });
+    const row = { ...plan, activeNumber: activeVersion.number };
+    const columns = ['name', 'metadata', 'archivedAt', 'activeNumber'] as const;
+    await this.database.updateRevised(PlanEntity, row, columns);
   }
 
   private async insertEntitlement(

@@ -98,7 +98,7 @@ export class PlansService {
       const after = revise(before, change, now);
       if (after === before) return before;
       await this.plans.update(after);
-      await this.outbox.record(planUpdated, { after, before, occurredAt: changedAt(now, before) });
+      await this.outbox.recordChange(planUpdated, { after, before }, now);
       return after;
     });
   }

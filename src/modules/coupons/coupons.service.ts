@@ -74,11 +74,7 @@ export class CouponsService {
       const after = revise(before, change, now);
       if (after === before) return before;
       await this.coupons.update(after);
-      await this.outbox.record(couponUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(couponUpdated, { after, before }, now);
       return after;
     });
   }

@@ -124,22 +124,20 @@ export class CustomersRepository {
 
   async update(customer: Customer): Promise<void> {
     await this.write(customer, () =>
-      this.database.update(CustomerEntity, customer.id, {
-        name: customer.name,
-        email: customer.email,
-        externalId: customer.externalId,
-        currency: customer.currency,
-        currencyLocked: customer.currencyLocked,
-        timezone: customer.timezone,
-        address: customer.address,
-        taxExempt: customer.taxExempt,
-        taxRateIds: customer.taxRateIds,
-        invoiceGraceHours: customer.invoiceGraceHours,
-        metadata: customer.metadata,
-        deletedAt: customer.deletedAt,
-        version: customer.version,
-        updatedAt: customer.updatedAt,
-      }),
+      this.database.updateRevised(CustomerEntity, customer, [
+        'name',
+        'email',
+        'externalId',
+        'currency',
+        'currencyLocked',
+        'timezone',
+        'address',
+        'taxExempt',
+        'taxRateIds',
+        'invoiceGraceHours',
+        'metadata',
+        'deletedAt',
+      ]),
     );
   }
 

@@ -1,6 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import {
@@ -9,9 +7,10 @@ import {
   type ListSummary,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound, raise } from '../../platform/errors';
+import { referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type TaxRate, TaxRatesService } from '../tax-rates';
@@ -27,7 +26,6 @@ import {
   currencyFit,
   type Customer,
   type CustomerChange,
-  type CustomerDetails,
   type CustomerFilter,
   type NewCustomer,
 } from './domain/customer';
@@ -165,16 +163,15 @@ export class CustomersService {
     return this.database.transaction(async () => {
       const before = (await this.customers.lock(id, 'change')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
-      const details = detailsAfter(before, change);
-      if (!isWithinMetadataLimits(details.metadata)) throw metadataTooLarge();
-      if (before.currencyLocked && details.currency !== before.currency) {
+      const now = await this.currentTimeOf(before);
+      const after = revise(before, change, now);
+      if (before.currencyLocked && after.currency !== before.currency) {
         throw customerCurrencyLocked(id, before.currency);
       }
-      const same = isDeepStrictEqual({ ...before, ...details }, { ...before });
-      if (same) return before;
-      const { taxRateIds } = details;
+      if (after === before) return before;
+      const { taxRateIds } = after;
       await this.taxRates.requireForReference(taxRateIds, '/tax_rate_ids', before.taxRateIds);
-      return this.write(before, details);
+      return this.write(before, after, now);
     });
   }
 
@@ -276,14 +273,18 @@ export class CustomersService {
         return before;
       case 'mismatch':
         throw customerCurrencyMismatch(before.currency, currency);
-      case 'free':
-        return this.write(before, { currency, currencyLocked: true });
+      case 'free': {
+        const now = await this.currentTimeOf(before);
+        return this.write(
+          before,
+          nextVersion(before, now, { currency, currencyLocked: true }),
+          now,
+        );
+      }
     }
   }
 
-  private async write(before: Customer, columns: Partial<Customer>): Promise<Customer> {
-    const now = await this.currentTimeOf(before);
-    const after = nextVersion(before, now, columns);
+  private async write(before: Customer, after: Customer, now: Date): Promise<Customer> {
     await this.customers.update(after);
     await this.outbox.recordChange(customerUpdated, { after, before }, now);
     return after;
@@ -301,21 +302,4 @@ function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Custo
   const customer = customers.get(id);
   if (customer === undefined) throw customerNotFound(id);
   return customer;
-}
-
-function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails {
-  const keep = <Value>(sent: Value | undefined, stored: Value): Value =>
-    sent === undefined ? stored : sent;
-  return {
-    name: keep(change.name, before.name),
-    email: keep(change.email, before.email),
-    externalId: keep(change.externalId, before.externalId),
-    currency: keep(change.currency, before.currency),
-    timezone: keep(change.timezone, before.timezone),
-    address: keep(change.address, before.address),
-    taxExempt: keep(change.taxExempt, before.taxExempt),
-    taxRateIds: keep(change.taxRateIds, before.taxRateIds),
-    invoiceGraceHours: keep(change.invoiceGraceHours, before.invoiceGraceHours),
-    metadata: mergeMetadata(before.metadata, change.metadata),
-  };
 }

@@ -98,11 +98,7 @@ export class AddonEntitlementsService {
       assertFits(entitlement.type, after);
       await this.links.update(after);
       await this.features.invalidateBalances(after.entitlementId);
-      await this.outbox.record(addonEntitlementUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(addonEntitlementUpdated, { after, before }, now);
       return after;
     });
   }

@@ -43,7 +43,8 @@ const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
  */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
-    line.invoice_id, line.item_id, line.period_start_at, line.period_end_at ${USAGE_LINES}
+    line.invoice_id AS "invoiceId", line.item_id AS "itemId", line.period_start_at AS "startAt",
+    line.period_end_at AS "endAt" ${USAGE_LINES}
     AND invoice.status <> 'draft' AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
@@ -51,20 +52,21 @@ const LATEST_REGENERATED = `
   WITH RECURSIVE made AS (
     SELECT id AS first_id, id FROM invoice WHERE id = ANY ($1)
     UNION ALL SELECT made.first_id, invoice.id FROM made JOIN invoice ON invoice.reissue_of_id = made.id)
-  SELECT DISTINCT ON (first_id) first_id, id FROM made ORDER BY first_id, id DESC`;
+  SELECT DISTINCT ON (first_id) first_id AS "firstId", id FROM made ORDER BY first_id, id DESC`;
 
 const OF_INVOICES = `
-  SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
+  SELECT id, period_start_at AS "billedFrom", tax_rates AS "taxRates" FROM invoice WHERE id = ANY ($1)`;
 
 /**
  * Sums discounts by coupon redemption and billing period. The discount of a usage correction counts in the period of
  * the corrected bill, not in the period of the invoice that contains the correction.
  */
 const TAKEN = `
-  SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
+  SELECT coupon ->> 'redemptionId' AS "redemptionId", period.start_at AS "periodStartAt",
     sum((coupon #>> '{amountMinor,$bigint}')::bigint
       - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS taken,
-    bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0) AS is_discounted, bool_or(coupon ? 'begins') AS is_begun
+    bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0) AS "isDiscounted",
+    bool_or(coupon ? 'begins') AS "isFirstUsedByCorrection"
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS period (subscription_id, start_at, end_at)
     JOIN invoice USING (subscription_id) CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon,
     LATERAL (SELECT CASE WHEN coupon ? 'correctedFrom'
@@ -75,9 +77,9 @@ const TAKEN = `
   GROUP BY 1, 2`;
 
 const DISCOUNTED = `
-  SELECT coupon ->> 'redemptionId' AS redemption_id,
-    min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
-    max(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS last_at
+  SELECT coupon ->> 'redemptionId' AS "redemptionId",
+    min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS "firstAt",
+    max(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS "lastAt"
   FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
   WHERE invoice.subscription_id = ANY ($1) AND invoice.id IS DISTINCT FROM $2
     AND ${isInEffect('invoice')}
@@ -92,7 +94,7 @@ const DISCOUNTED = `
  * discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
-  SELECT redemption_id, sum(applied)::text AS applied, bool_or(is_used) AS is_used
+  SELECT redemption_id AS "redemptionId", sum(applied)::text AS applied, bool_or(is_used) AS "isUsed"
   FROM invoice CROSS JOIN LATERAL (
     SELECT coupon ->> 'redemptionId', (coupon #>> '{amountMinor,$bigint}')::bigint,
       (coupon #>> '{amountMinor,$bigint}')::bigint > 0 AND (coupon ? 'begins'
@@ -173,19 +175,14 @@ export class BilledLinesRepository {
    * one. Usage that no line billed is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.database.query<{
-      invoice_id: string;
-      item_id: string;
-      period_start_at: Date;
-      period_end_at: Date;
-    }>(FIRST_INVOICES, parametersOf(usage));
+    const rows = await this.database.query<
+      Period & { readonly invoiceId: string; readonly itemId: string }
+    >(FIRST_INVOICES, parametersOf(usage));
     return new Map(
-      rows.map(
-        ({ invoice_id: id, item_id: itemId, period_start_at: startAt, period_end_at: endAt }) => [
-          usagePeriodKey({ itemId, period: { startAt, endAt } }),
-          id,
-        ],
-      ),
+      rows.map(({ invoiceId, itemId, ...period }) => [
+        usagePeriodKey({ itemId, period }),
+        invoiceId,
+      ]),
     );
   }
 
@@ -195,10 +192,10 @@ export class BilledLinesRepository {
    */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
-    const rows = await this.database.query<{ first_id: string; id: string }>(LATEST_REGENERATED, [
+    const rows = await this.database.query<{ firstId: string; id: string }>(LATEST_REGENERATED, [
       invoiceIds,
     ]);
-    return new Map(rows.map(({ first_id: firstId, id }) => [firstId, id]));
+    return new Map(rows.map(({ firstId, id }) => [firstId, id]));
   }
 
   /** Returns the lines for usage and late usage of these items and periods on non-void invoices, oldest first. */
@@ -216,24 +213,14 @@ export class BilledLinesRepository {
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],
   ): Promise<readonly TakenDiscount[]> {
     if (periods.length === 0) return [];
-    const rows = await this.database.query<{
-      redemption_id: string;
-      period_start_at: Date;
-      taken: string;
-      is_discounted: boolean;
-      is_begun: boolean;
-    }>(TAKEN, [
+    const rows = await this.database.query<
+      Omit<TakenDiscount, 'takenMinor'> & { readonly taken: string }
+    >(TAKEN, [
       periods.map(({ subscriptionId }) => subscriptionId),
       periods.map(({ period }) => period.startAt),
       periods.map(({ period }) => period.endAt),
     ]);
-    return rows.map((row) => ({
-      redemptionId: row.redemption_id,
-      periodStartAt: row.period_start_at,
-      takenMinor: BigInt(row.taken),
-      isDiscounted: row.is_discounted,
-      isFirstUsedByCorrection: row.is_begun,
-    }));
+    return rows.map(({ taken, ...row }) => ({ ...row, takenMinor: BigInt(taken) }));
   }
 
   /**
@@ -246,13 +233,13 @@ export class BilledLinesRepository {
     exceptId: string,
   ): Promise<ReadonlyMap<string, OnceDiscounts>> {
     const rows = await this.database.query<{
-      redemption_id: string;
+      redemptionId: string;
       applied: string;
-      is_used: boolean;
+      isUsed: boolean;
     }>(DISCOUNTS_IN_EFFECT, [subscriptionId, exceptId]);
     return new Map(
-      rows.map(({ redemption_id: id, applied, is_used: isUsed }) => [
-        id,
+      rows.map(({ redemptionId, applied, isUsed }) => [
+        redemptionId,
         { appliedMinor: BigInt(applied), isUsed },
       ]),
     );
@@ -267,13 +254,13 @@ export class BilledLinesRepository {
     exceptId: string | null,
   ): Promise<ReadonlyMap<string, DiscountedSpan>> {
     const rows = await this.database.query<{
-      redemption_id: string;
-      first_at: Date | null;
-      last_at: Date | null;
+      redemptionId: string;
+      firstAt: Date | null;
+      lastAt: Date | null;
     }>(DISCOUNTED, [subscriptionIds, exceptId]);
     return new Map(
-      rows.flatMap(({ redemption_id: id, first_at: firstAt, last_at: lastAt }) =>
-        firstAt === null || lastAt === null ? [] : [[id, { firstAt, lastAt }] as const],
+      rows.flatMap(({ redemptionId, firstAt, lastAt }) =>
+        firstAt === null || lastAt === null ? [] : [[redemptionId, { firstAt, lastAt }] as const],
       ),
     );
   }
@@ -282,13 +269,13 @@ export class BilledLinesRepository {
     if (lines.length === 0) return [];
     const rows = await this.database.query<{
       id: string;
-      period_start_at: Date | null;
-      tax_rates: unknown;
+      billedFrom: Date | null;
+      taxRates: unknown;
     }>(OF_INVOICES, [[...new Set(lines.map(({ invoiceId }) => invoiceId))]]);
     const invoices = new Map(
-      rows.map(({ id, period_start_at: billedFrom, tax_rates: rates }) => [
+      rows.map(({ id, billedFrom, taxRates }) => [
         id,
-        { billedFrom, taxRates: fromJson(rates) as readonly InvoiceTaxRate[] },
+        { billedFrom, taxRates: fromJson(taxRates) as readonly InvoiceTaxRate[] },
       ]),
     );
     return lines.flatMap((line) => {

@@ -63,10 +63,10 @@ const RETURNED = `
     (amount - remaining - reserved - refunded - lost)::text AS used
   FROM credit_grant WHERE source_id = ANY ($1)`;
 
-const SOURCES = 'SELECT id, source_id FROM credit_grant WHERE id = ANY ($1)';
+const SOURCES = 'SELECT id, source_id AS "sourceId" FROM credit_grant WHERE id = ANY ($1)';
 
 const USES = `
-  SELECT invoice.id AS invoice_id, source_id,
+  SELECT invoice.id AS "invoiceId", source_id AS "sourceId",
     ((used #>> '{amountMinor,$bigint}')::bigint - returned.amount)::text AS amount
   FROM invoice, LATERAL jsonb_array_elements(invoice.credits) AS used
     JOIN credit_grant ON credit_grant.id = used ->> 'creditId',
@@ -139,8 +139,8 @@ export class CreditGrantsRepository {
 
   async sourcesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
-    const rows = await this.database.query<{ id: string; source_id: string }>(SOURCES, [ids]);
-    return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
+    const rows = await this.database.query<{ id: string; sourceId: string }>(SOURCES, [ids]);
+    return new Map(rows.map(({ id, sourceId }) => [id, sourceId]));
   }
 
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
@@ -157,16 +157,10 @@ export class CreditGrantsRepository {
 
   private async queryUses(sql: string, ids: readonly string[]): Promise<readonly CreditUse[]> {
     if (ids.length === 0) return [];
-    const rows = await this.database.query<{
-      invoice_id: string;
-      source_id: string;
-      amount: string;
-    }>(sql, [ids]);
-    return rows.map(({ invoice_id: invoiceId, source_id: sourceId, amount }) => ({
-      invoiceId,
-      sourceId,
-      amountMinor: BigInt(amount),
-    }));
+    const rows = await this.database.query<
+      Omit<CreditUse, 'amountMinor'> & { readonly amount: string }
+    >(sql, [ids]);
+    return rows.map(({ amount, ...use }) => ({ ...use, amountMinor: BigInt(amount) }));
   }
 
   /**

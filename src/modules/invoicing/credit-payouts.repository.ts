@@ -42,7 +42,7 @@ const RELEASE = `
   SELECT coalesce(sum(amount), 0)::text AS amount FROM part`;
 
 const BY_PAYMENT = `
-  SELECT payment_id, coalesce(sum(amount) FILTER (WHERE NOT is_refunded), 0)::text AS reserved,
+  SELECT payment_id AS "paymentId", coalesce(sum(amount) FILTER (WHERE NOT is_refunded), 0)::text AS reserved,
     coalesce(sum(amount) FILTER (WHERE is_refunded), 0)::text AS refunded
   FROM credit_payout WHERE payment_id = ANY ($1) GROUP BY payment_id`;
 
@@ -121,14 +121,13 @@ export class CreditPayoutsRepository {
   /** Returns, by payment id, the amounts that refunds of the payment took from credit notes and negative invoices. */
   async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
     if (paymentIds.length === 0) return new Map();
-    const rows = await this.database.query<{
-      payment_id: string;
-      reserved: string;
-      refunded: string;
-    }>(BY_PAYMENT, [paymentIds]);
+    const rows = await this.database.query<Record<'paymentId' | 'reserved' | 'refunded', string>>(
+      BY_PAYMENT,
+      [paymentIds],
+    );
     return new Map(
-      rows.map(({ payment_id: id, reserved, refunded }) => [
-        id,
+      rows.map(({ paymentId, reserved, refunded }) => [
+        paymentId,
         { reserved: BigInt(reserved), refunded: BigInt(refunded) },
       ]),
     );

@@ -93,7 +93,7 @@ const OPEN_OF_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status = 'open' LIMIT 1`;
 
 const OPEN_OF_SUBSCRIPTIONS = `
-  SELECT id, subscription_id, amount_pending > 0 AS is_being_paid FROM invoice
+  SELECT id, subscription_id AS "subscriptionId", amount_pending > 0 AS "isBeingPaid" FROM invoice
   WHERE subscription_id = ANY ($1) AND status = 'open' ORDER BY id FOR NO KEY UPDATE`;
 
 const OWED_OF_SUBSCRIPTION = `
@@ -101,7 +101,7 @@ const OWED_OF_SUBSCRIPTION = `
   WHERE subscription_id = $1 AND ${CAN_BE_PAID} ORDER BY id FOR NO KEY UPDATE`;
 
 const ATTEMPTED_OF_SUBSCRIPTION = `
-  SELECT id, attempt_count, collect_at IS NOT NULL AS is_planned FROM invoice
+  SELECT id, attempt_count AS "attemptCount", collect_at IS NOT NULL AS "isPlanned" FROM invoice
   WHERE subscription_id = $1 AND status = 'open' AND attempt_count > 0`;
 
 const OWED_AMOUNTS = `
@@ -112,8 +112,8 @@ const OWED_AMOUNTS = `
 
 interface OpenRow {
   readonly id: string;
-  readonly subscription_id: string;
-  readonly is_being_paid: boolean;
+  readonly subscriptionId: string;
+  readonly isBeingPaid: boolean;
 }
 
 /** Finds and locks invoices that are unpaid, overdue or due for an automatic charge. Plans automatic charges. */
@@ -225,9 +225,7 @@ export class DueInvoicesRepository {
   async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = await this.openOf(subscriptionIds);
     return new Set(
-      open.flatMap(({ subscription_id: id, is_being_paid: isBeingPaid }) =>
-        isBeingPaid ? [id] : [],
-      ),
+      open.filter(({ isBeingPaid }) => isBeingPaid).map(({ subscriptionId }) => subscriptionId),
     );
   }
 
@@ -258,16 +256,7 @@ export class DueInvoicesRepository {
   }
 
   /** Returns the open invoices of a subscription that had at least one attempt at an automatic charge. */
-  async findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
-    const rows = await this.database.query<{
-      id: string;
-      attempt_count: number;
-      is_planned: boolean;
-    }>(ATTEMPTED_OF_SUBSCRIPTION, [subscriptionId]);
-    return rows.map(({ id, attempt_count: attemptCount, is_planned: isPlanned }) => ({
-      id,
-      attemptCount,
-      isPlanned,
-    }));
+  findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
+    return this.database.query<AttemptedInvoice>(ATTEMPTED_OF_SUBSCRIPTION, [subscriptionId]);
   }
 }

@@ -37,11 +37,7 @@ export class EditInvoiceService {
       const after = revise(before, { metadata: sent }, now);
       if (after === before) return before;
       await this.invoices.update(after);
-      await this.outbox.record(invoiceUpdated, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(invoiceUpdated, { after, before }, now);
       return after;
     });
   }

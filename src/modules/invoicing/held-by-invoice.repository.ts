@@ -13,7 +13,7 @@ import { isInEffect } from './invoice-query';
 const HELD = `
   SELECT invoice.id,
     (invoice.total - own.credited + later.credited + corrected.credited - note.total)::text AS held,
-    note.to_refund::text AS to_refund, invoice.amount_paid::text AS paid
+    note.to_refund::text AS "toRefund", invoice.amount_paid::text AS paid
   FROM invoice,
     LATERAL (SELECT coalesce(sum(net + tax), 0) AS credited FROM invoice_line
       WHERE invoice_id = invoice.id
@@ -41,13 +41,6 @@ const CREDIT_LINES = `
     JOIN invoice later ON later.id = credit.invoice_id AND ${isInEffect('later')}
   WHERE billed.invoice_id = $1`;
 
-interface HeldRow {
-  readonly id: string;
-  readonly held: string;
-  readonly to_refund: string;
-  readonly paid: string;
-}
-
 /** Reads how much of the charges of invoices is left after credit notes, and after credits on later invoices. */
 @Injectable()
 export class HeldByInvoiceRepository {
@@ -56,15 +49,14 @@ export class HeldByInvoiceRepository {
   /** Returns, by invoice id, the amounts that limit further credits and refunds of the invoice. */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();
-    const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);
+    const rows = await this.database.query<Record<'id' | 'held' | 'toRefund' | 'paid', string>>(
+      HELD,
+      [invoiceIds],
+    );
     return new Map(
-      rows.map(({ id, held, to_refund: toRefund, paid }) => [
+      rows.map(({ id, held, toRefund, paid }) => [
         id,
-        {
-          heldMinor: BigInt(held),
-          toRefundMinor: BigInt(toRefund),
-          paidMinor: BigInt(paid),
-        },
+        { heldMinor: BigInt(held), toRefundMinor: BigInt(toRefund), paidMinor: BigInt(paid) },
       ]),
     );
   }

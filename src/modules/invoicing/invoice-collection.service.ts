@@ -63,8 +63,7 @@ export class InvoiceCollectionService {
     const amount = invoice.amountPending - before.amountPending;
     invariant(amount > 0n, `The attempt at ${before.id} charges something.`);
     await this.invoices.update(invoice);
-    const occurredAt = changedAt(now, before);
-    await this.outbox.record(invoiceUpdated, { after: invoice, before, occurredAt });
+    await this.outbox.recordChange(invoiceUpdated, { after: invoice, before }, now);
     return { invoice, amount };
   }
 

@@ -45,7 +45,7 @@ const RELEASE = `
       AND (over.ends_items OR line.period_end_at <= over.end_at)
     FOR NO KEY UPDATE OF line),
   marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned)
-  SELECT subscription_id, sum(net)::text AS net, max(finalized_at) AS finalized_at FROM earned
+  SELECT subscription_id AS "subscriptionId", sum(net)::text AS net, max(finalized_at) AS "updatedAt" FROM earned
   GROUP BY subscription_id`;
 
 const TAKE_NUMBERS = `
@@ -185,9 +185,9 @@ export class InvoicesRepository {
       itemIds.map((itemId) => ({ ...period, itemId })),
     );
     const rows = await this.database.query<{
-      subscription_id: string;
+      subscriptionId: string;
       net: string;
-      finalized_at: Date;
+      updatedAt: Date;
     }>(RELEASE, [
       items.map(({ subscriptionId }) => subscriptionId),
       items.map(({ itemId }) => itemId),
@@ -196,8 +196,8 @@ export class InvoicesRepository {
       items.map(({ endsItems }) => endsItems),
     ]);
     return new Map(
-      rows.map(({ subscription_id: id, net, finalized_at: updatedAt }) => [
-        id,
+      rows.map(({ subscriptionId, net, updatedAt }) => [
+        subscriptionId,
         { netMinor: BigInt(net), updatedAt },
       ]),
     );

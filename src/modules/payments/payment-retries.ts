@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt, nextVersion } from '../../core/next-version';
+import { nextVersion } from '../../core/next-version';
 import { Configuration } from '../../platform/config';
 import { isId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
@@ -61,10 +61,6 @@ export class PaymentRetries {
     const unusable = { unusableSince: now, unusableReason: failureCode };
     const after = nextVersion(before, now, unusable);
     await this.methods.update(after);
-    await this.outbox.record(paymentMethodUpdated, {
-      after,
-      before,
-      occurredAt: changedAt(now, before),
-    });
+    await this.outbox.recordChange(paymentMethodUpdated, { after, before }, now);
   }
 }

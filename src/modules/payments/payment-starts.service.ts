@@ -42,8 +42,8 @@ export class PaymentStartsService {
   }
 
   /** Claims the idempotency key of the request for a started payment. Must be the first call in the transaction. */
-  async claimKey({ id, lease }: StartedPayment): Promise<void> {
-    await this.idempotency.claimFor(id, lease);
+  async claimKey({ id }: StartedPayment): Promise<void> {
+    await this.idempotency.claimFor(id);
   }
 
   /**

@@ -92,18 +92,14 @@ export class RefundsRepository {
   }
 
   async updateOutcome(refund: Refund): Promise<void> {
-    const { status, failureCode, providerReference, dueAt, leasedBy, attempts } = refund;
-    const { version, updatedAt } = refund;
-    await this.database.update(RefundEntity, refund.id, {
-      status,
-      failureCode,
-      providerReference,
-      dueAt,
-      leasedBy,
-      attempts,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(RefundEntity, refund, [
+      'status',
+      'failureCode',
+      'providerReference',
+      'dueAt',
+      'leasedBy',
+      'attempts',
+    ]);
   }
 
   /**

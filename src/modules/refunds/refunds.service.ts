@@ -135,9 +135,9 @@ export class RefundsService {
    * Otherwise returns null.
    * @throws {ProblemError} `idempotency_key_reused`
    */
-  async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {
+  async claim({ id }: StartedRefund, request: RefundRequest): Promise<Refund | null> {
     this.database.requireTransaction();
-    await this.idempotency.claimFor(id, lease);
+    await this.idempotency.claimFor(id);
     const made = await this.findByRequestKey(request);
     if (made !== null) await this.idempotency.completeFor(id, refundAnswer(made));
     return made;

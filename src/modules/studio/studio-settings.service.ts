@@ -1,14 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
-import { assertVersion, Database, type VersionCondition } from '../../platform/database';
+import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import {
-  limitsDiffer,
-  type SettingsChange,
-  type StudioSettings,
-  withSettings,
-} from './domain/studio-settings';
+import type { SettingsChange, StudioSettings } from './domain/studio-settings';
 import { studioSettingsUpdated } from './studio.events';
 import { StudioSettingsRepository } from './studio-settings.repository';
 
@@ -41,9 +37,11 @@ export class StudioSettingsService {
       const before = await this.settings.lock();
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = withSettings(before, change, now);
+      const after = revise(before, change, now);
       if (after === before) return before;
-      if (limitsDiffer(before, after)) requireHeldScopes(['refunds:write'], caller);
+      if (!isDeepStrictEqual(before.supportRefundLimits, after.supportRefundLimits)) {
+        requireHeldScopes(['refunds:write'], caller);
+      }
       const isLifted = before.secondFactorRequired && !after.secondFactorRequired;
       if (isLifted) requireHeldScopes(['*'], caller);
       await this.settings.update(after);

@@ -16,10 +16,10 @@ export function assertVersion(
 
 /**
  * Returns the next version of a resource, or `before` itself if the change has no effect. Merges the `metadata` of the
- * change into that of the resource.
+ * change into that of the resource, if it has any.
  * @throws {ProblemError} `metadata_too_large`
  */
-export function revise<Resource extends Versioned & { readonly metadata: Metadata }>(
+export function revise<Resource extends Versioned & { readonly metadata?: Metadata }>(
   before: Resource,
   change: ChangeOf<Resource, keyof Resource>,
   now: Date,
@@ -27,9 +27,10 @@ export function revise<Resource extends Versioned & { readonly metadata: Metadat
   const given = Object.fromEntries(
     Object.entries<unknown>(change).filter(([, value]) => value !== undefined),
   );
-  const metadata = mergeMetadata(before.metadata, change.metadata);
+  const metadata = mergeMetadata(before.metadata ?? {}, change.metadata);
   if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-  const after: Resource = { ...before, ...given, metadata };
+  const merged = before.metadata === undefined ? {} : { metadata };
+  const after: Resource = { ...before, ...given, ...merged };
   if (isDeepStrictEqual(after, { ...before })) return before;
   return nextVersion(after, now);
 }

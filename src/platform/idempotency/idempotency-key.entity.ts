@@ -16,12 +16,8 @@ export class IdempotencyKeyEntity {
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
   /** Resource that the request creates or changes. Null if one transaction claims and answers the key. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
-  /** End of the lease of the process that works on the request. Null without a lease. */
+  /** Not used, as `leasedBy`. The two columns stay until the next release, because release 0.1.0 still writes them. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
-  /**
-   * Number of the process that has the lease. The death of that process ends the lease. Null without a lease, and for a
-   * lease that an earlier release of the service wrote.
-   */
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;
   @Column({ type: 'json', nullable: true }) readonly answerHeaders!: Record<string, string> | null;

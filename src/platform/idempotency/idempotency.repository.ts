@@ -5,8 +5,6 @@ import type { Answer, ClaimedKey, KnownKey } from './idempotency.types';
 interface KeyRow {
   readonly fingerprint: string;
   readonly resource_id: string | null;
-  readonly lease_ends_at: Date | null;
-  readonly leased_by: number | null;
   readonly answer_status: number | null;
   readonly answer_headers: Record<string, string> | null;
   readonly answer_body: string | null;
@@ -18,22 +16,18 @@ interface KeyRow {
  * that the first request inserted. Two keys with the same hash only delay each other.
  */
 const CLAIM = `
-  INSERT INTO idempotency_key
-    (key, fingerprint, resource_id, created_at, expires_at, lease_ends_at, leased_by)
-  SELECT $1::varchar, $2::char(64), $3::varchar, $4::timestamptz, $5::timestamptz,
-    $6::timestamptz, $7::integer
+  INSERT INTO idempotency_key (key, fingerprint, resource_id, created_at, expires_at)
+  SELECT $1::varchar, $2::char(64), $3::varchar, $4::timestamptz, $5::timestamptz
   WHERE pg_try_advisory_xact_lock(hashtextextended($1::varchar, 0))
   ON CONFLICT (key) DO UPDATE
     SET fingerprint = excluded.fingerprint, resource_id = excluded.resource_id,
         created_at = excluded.created_at, expires_at = excluded.expires_at,
-        lease_ends_at = excluded.lease_ends_at, leased_by = excluded.leased_by,
         answer_status = NULL, answer_headers = NULL, answer_body = NULL
     WHERE idempotency_key.expires_at <= excluded.created_at
   RETURNING key`;
 
 const FIND = `
-  SELECT fingerprint, resource_id, lease_ends_at, leased_by,
-    answer_status, answer_headers, answer_body
+  SELECT fingerprint, resource_id, answer_status, answer_headers, answer_body
   FROM idempotency_key WHERE key = $1 AND expires_at > $2`;
 
 const COMPLETE_KEY = `
@@ -65,8 +59,6 @@ export class IdempotencyRepository {
       claim.resourceId,
       claim.createdAt,
       claim.expiresAt,
-      claim.lease?.endsAt ?? null,
-      claim.lease?.owner ?? null,
     ]);
     return rows.length === 1;
   }
@@ -77,9 +69,7 @@ export class IdempotencyRepository {
     const { fingerprint, answer_status: status, answer_headers: headers, answer_body: body } = row;
     const answer =
       status === null || headers === null || body === null ? null : { status, headers, body };
-    const lease =
-      row.lease_ends_at === null ? null : { endsAt: row.lease_ends_at, owner: row.leased_by };
-    return { fingerprint, resourceId: row.resource_id, lease, answer };
+    return { fingerprint, resourceId: row.resource_id, answer };
   }
 
   async complete(key: string, answer: Answer): Promise<void> {

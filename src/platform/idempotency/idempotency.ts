@@ -7,10 +7,9 @@ import {
   idempotencyKeyReused,
   isTemporaryRefusal,
   PlannedRollback,
-  type ProblemError,
 } from '../errors';
 import { IdempotencyRepository } from './idempotency.repository';
-import type { Answer, KeyedRequest, KeyLease, KnownKey } from './idempotency.types';
+import type { Answer, KeyedRequest, KnownKey } from './idempotency.types';
 
 const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -103,13 +102,12 @@ export class Idempotency {
   /**
    * Claims the key of the current request, if it has one. Call it in the transaction that creates the resource or
    * begins to change it, before any change: if another request has the key, this request must change nothing.
-   * @param lease lease of this process if a later transaction stores the answer
    */
-  async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {
+  async claimFor(resourceId: string): Promise<void> {
     this.database.requireTransaction();
     const current = this.answering.current;
     if (current === undefined) return;
-    await this.claim(current.request, resourceId, lease);
+    await this.claim(current.request, resourceId);
     // A claim that is rolled back does not count: the answer is then stored after the work.
     this.database.afterCommit(() => {
       current.claimed = true;
@@ -140,20 +138,10 @@ export class Idempotency {
     return this.repository.removeExpired(this.clock.now(), limit);
   }
 
-  private async claim(
-    request: KeyedRequest,
-    resourceId: string | null = null,
-    lease: KeyLease | null = null,
-  ): Promise<void> {
+  private async claim(request: KeyedRequest, resourceId: string | null = null): Promise<void> {
     const createdAt = this.clock.now();
     const expiresAt = new Date(createdAt.getTime() + RETENTION_DAYS * DAY_MS);
-    const claimed = await this.repository.claim({
-      ...request,
-      resourceId,
-      lease,
-      createdAt,
-      expiresAt,
-    });
+    const claimed = await this.repository.claim({ ...request, resourceId, createdAt, expiresAt });
     if (!claimed) throw new KeyTaken();
   }
 
@@ -191,7 +179,9 @@ export class Idempotency {
       }
       known = await this.find(request);
       if (isAnswered(known)) return { answer: known.answer, replayed: true };
-      if (performance.now() >= givesUpAt) throw this.keyInUse(known);
+      if (performance.now() >= givesUpAt) {
+        throw idempotencyKeyInUse(RETRY_AFTER_SECONDS, known?.resourceId ?? null);
+      }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
@@ -208,17 +198,6 @@ export class Idempotency {
     const known = await this.repository.find(request.key, this.clock.now());
     if (known !== null && known.fingerprint !== request.fingerprint) throw idempotencyKeyReused();
     return known;
-  }
-
-  /**
-   * Returns the error for a key that another request is using. A lease without a process number, from an earlier
-   * release of the service, does not end with its process. `Retry-After` is then the time until the lease ends.
-   */
-  private keyInUse(known: KnownKey | null): ProblemError {
-    const lease = known?.lease ?? null;
-    const waitMs = lease?.owner === null ? lease.endsAt.getTime() - this.clock.now().getTime() : 0;
-    const retryAfterSeconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil(waitMs / 1_000));
-    return idempotencyKeyInUse(retryAfterSeconds, known?.resourceId ?? null);
   }
 }
 

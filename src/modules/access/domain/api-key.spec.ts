@@ -1,4 +1,5 @@
-import { type ApiKey, isRolling, revoked, withChange } from './api-key';
+import { revise } from '../../../platform/database';
+import { type ApiKey, isRolling, revoked } from './api-key';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 const LATER = new Date('2026-03-02T00:00:00.000Z');
@@ -37,7 +38,7 @@ describe('an API key', () => {
     [{ ...NOTHING, expiresAt: null }],
     [{ ...NOTHING, requestsPerMinute: null, usageRequestsPerMinute: 500 }],
   ])('stays the same with %j', (change) => {
-    expect(withChange(KEY, change, LATER)).toBe(KEY);
+    expect(revise(KEY, change, LATER)).toBe(KEY);
   });
 
   it.each([
@@ -47,7 +48,7 @@ describe('an API key', () => {
     [{ ...NOTHING, requestsPerMinute: 60 }, { requestsPerMinute: 60 }],
     [{ ...NOTHING, usageRequestsPerMinute: null }, { usageRequestsPerMinute: null }],
   ])('changes with %j', (change, expected) => {
-    expect(withChange(KEY, change, LATER)).toEqual({
+    expect(revise(KEY, change, LATER)).toEqual({
       ...KEY,
       ...expected,
       version: 2,

@@ -1,5 +1,5 @@
 import type { GrantedScope } from '../../../core/access';
-import { nextVersion } from '../../../core/next-version';
+import { type ChangeOf, nextVersion } from '../../../core/next-version';
 
 /** Credential with which a program calls the API. Only the hash of its secret is stored, never the secret itself. */
 export interface ApiKey {
@@ -41,35 +41,7 @@ export interface ApiKeyTerms {
   readonly usageRequestsPerMinute: number | null;
 }
 
-/** Change of the terms of a key. Undefined fields stay as they are. */
-export type ApiKeyChange = { readonly [Term in keyof ApiKeyTerms]: ApiKeyTerms[Term] | undefined };
-
-/** Returns the key with the change, or the key itself if nothing changes. */
-export function withChange(key: ApiKey, change: ApiKeyChange, now: Date): ApiKey {
-  const terms = {
-    name: change.name ?? key.name,
-    scopes: change.scopes ?? key.scopes,
-    expiresAt: changed(change.expiresAt, key.expiresAt),
-    requestsPerMinute: changed(change.requestsPerMinute, key.requestsPerMinute),
-    usageRequestsPerMinute: changed(change.usageRequestsPerMinute, key.usageRequestsPerMinute),
-  };
-  if (isSame(terms, key)) return key;
-  return nextVersion(key, now, terms);
-}
-
-function changed<Value>(change: Value | undefined, present: Value): Value {
-  return change === undefined ? present : change;
-}
-
-function isSame(one: ApiKeyTerms, other: ApiKeyTerms): boolean {
-  return (
-    one.name === other.name &&
-    one.scopes.join() === other.scopes.join() &&
-    one.expiresAt?.getTime() === other.expiresAt?.getTime() &&
-    one.requestsPerMinute === other.requestsPerMinute &&
-    one.usageRequestsPerMinute === other.usageRequestsPerMinute
-  );
-}
+export type ApiKeyChange = ChangeOf<ApiKey, keyof ApiKeyTerms>;
 
 /** Returns the revoked key, or the key itself if it is revoked already. */
 export function revoked(key: ApiKey, now: Date): ApiKey {

@@ -1,3 +1,4 @@
+import { compare, parseDecimal } from '../../../core/decimal';
 import type { Aggregation } from '../../../core/usage';
 import type { TermsFault } from '../../../core/terms-fault';
 import type { PriceModel, PriceTerms, PriceTier } from './price';
@@ -150,20 +151,9 @@ function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): reado
     : [];
 }
 
-/** Compares unsigned decimal strings. Returns -1, 0 or 1 if `left` is below, equal to or above `right`. */
-export function compareDecimals(left: string, right: string): number {
-  const decimals = Math.max(decimalsOf(left), decimalsOf(right));
-  const difference = scaled(left, decimals) - scaled(right, decimals);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-}
-
-function decimalsOf(text: string): number {
-  const point = text.indexOf('.');
-  return point === -1 ? 0 : text.length - point - 1;
-}
-
-function scaled(text: string, decimals: number): bigint {
-  return BigInt(text.replace('.', '') + '0'.repeat(decimals - decimalsOf(text)));
+/** Returns -1, 0 or 1 if `left` is below, equal to or above `right`. */
+export function compareDecimals(left: string, right: string): -1 | 0 | 1 {
+  return compare(parseDecimal(left), parseDecimal(right));
 }
 
 export function faultsOfMeteredPrice(

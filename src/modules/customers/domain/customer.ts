@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 import type { InstantRange } from '../../../core/time';
 
 export const TAX_EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
@@ -63,9 +64,7 @@ export type CustomerDetails = Pick<
 export type NewCustomer = CustomerDetails & Pick<Customer, 'testClockId'>;
 
 /** Fields an update may change. Omitted fields stay unchanged; null clears a field. */
-export type CustomerChange = {
-  readonly [Field in keyof CustomerDetails]?: CustomerDetails[Field] | undefined;
-};
+export type CustomerChange = ChangeOf<Customer, keyof CustomerDetails>;
 
 export const CUSTOMER_SORTS = ['name', 'created_at'] as const;
 type CustomerSort = (typeof CUSTOMER_SORTS)[number];

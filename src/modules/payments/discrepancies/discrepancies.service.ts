@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { changedAt, nextVersion } from '../../../core/next-version';
+import { nextVersion } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { invalidTransition, raise } from '../../../platform/errors';
@@ -121,8 +121,7 @@ export class DiscrepanciesService {
     const now = this.clock.now();
     const after = nextVersion(before, now, { status });
     await this.discrepancies.updateStatus(after);
-    const occurredAt = changedAt(now, before);
-    await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt });
+    await this.outbox.recordChange(RESOLVED_EVENTS[status], { after, before }, now);
     return after;
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt, nextVersion } from '../../../core/next-version';
+import { nextVersion } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import {
   assertVersion,
@@ -154,11 +154,7 @@ export class PaymentMethodsService {
         dueAt: isKept ? this.clock.now() : null,
       });
       await this.methods.update(after);
-      await this.outbox.record(paymentMethodDeleted, {
-        after,
-        before,
-        occurredAt: changedAt(now, before),
-      });
+      await this.outbox.recordChange(paymentMethodDeleted, { after, before }, now);
     });
   }
 
@@ -234,11 +230,7 @@ export class PaymentMethodsService {
   ): Promise<PaymentMethod> {
     const after = nextVersion(before, now, { isDefault });
     await this.methods.update(after);
-    await this.outbox.record(paymentMethodUpdated, {
-      after,
-      before,
-      occurredAt: changedAt(now, before),
-    });
+    await this.outbox.recordChange(paymentMethodUpdated, { after, before }, now);
     return after;
   }
 }

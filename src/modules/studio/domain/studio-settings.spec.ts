@@ -1,4 +1,5 @@
-import { SETTINGS_ID, type StudioSettings, withSettings } from './studio-settings';
+import { revise } from '../../../platform/database';
+import { SETTINGS_ID, type StudioSettings } from './studio-settings';
 
 const NOW = new Date('2026-03-02T00:00:00.000Z');
 
@@ -22,7 +23,7 @@ describe('a change of the studio settings', () => {
       ]),
     ],
   ])('to the same limits is a no-op: %s', (supportRefundLimits) => {
-    expect(withSettings(settings, { supportRefundLimits }, NOW)).toBe(settings);
+    expect(revise(settings, { supportRefundLimits }, NOW)).toBe(settings);
   });
 
   it.each([
@@ -41,7 +42,7 @@ describe('a change of the studio settings', () => {
       ]),
     ],
   ])('replaces all limits: %s', (supportRefundLimits) => {
-    expect(withSettings(settings, { supportRefundLimits }, NOW)).toEqual({
+    expect(revise(settings, { supportRefundLimits }, NOW)).toEqual({
       ...settings,
       supportRefundLimits,
       version: 2,

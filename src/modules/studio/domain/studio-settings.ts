@@ -1,4 +1,4 @@
-import { type ChangeOf, nextVersion } from '../../../core/next-version';
+import type { ChangeOf } from '../../../core/next-version';
 
 export interface StudioSettings {
   readonly id: string;
@@ -23,32 +23,3 @@ export type SettingsChange = ChangeOf<
   StudioSettings,
   'supportRefundLimits' | 'secondFactorRequired'
 >;
-
-/** Returns the changed settings, or the same object if nothing changes. */
-export function withSettings(
-  settings: StudioSettings,
-  change: SettingsChange,
-  now: Date,
-): StudioSettings {
-  const {
-    supportRefundLimits = settings.supportRefundLimits,
-    secondFactorRequired = settings.secondFactorRequired,
-  } = change;
-  if (
-    isSame(supportRefundLimits, settings.supportRefundLimits) &&
-    secondFactorRequired === settings.secondFactorRequired
-  ) {
-    return settings;
-  }
-  return nextVersion(settings, now, { supportRefundLimits, secondFactorRequired });
-}
-
-export function limitsDiffer(one: StudioSettings, other: StudioSettings): boolean {
-  return !isSame(one.supportRefundLimits, other.supportRefundLimits);
-}
-
-function isSame(one: ReadonlyMap<string, bigint>, other: ReadonlyMap<string, bigint>): boolean {
-  return (
-    one.size === other.size && [...one].every(([currency, limit]) => other.get(currency) === limit)
-  );
-}

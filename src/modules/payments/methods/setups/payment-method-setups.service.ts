@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt } from '../../../../core/next-version';
 import { invariant } from '../../../../core/invariant';
 import { Clock } from '../../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../../platform/database';
@@ -147,6 +146,6 @@ export class PaymentMethodSetupsService {
     await this.setups.update(after);
     if (after.version === before.version) return;
     const event = after.status === 'pending' ? setupUpdated : SETUP_EVENTS[after.status];
-    await this.outbox.record(event, { after, before, occurredAt: changedAt(now, before) });
+    await this.outbox.recordChange(event, { after, before }, now);
   }
 }
