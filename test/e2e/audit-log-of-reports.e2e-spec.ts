@@ -7,8 +7,7 @@ interface Entry {
   readonly changes: readonly { readonly action: string; readonly changes: object }[];
 }
 
-/** Only a new object has all its fields in the audit log. */
-describe('the audit log shows no changed fields', () => {
+describe('the audit log shows', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -26,7 +25,7 @@ describe('the audit log shows no changed fields', () => {
     return Object.fromEntries(changes.map((change) => [change.action, change.changes]));
   }
 
-  it('of a revoked customer token', async () => {
+  it('no fields of a revoked customer token', async () => {
     const customer = await createCustomer(engine);
     const path = `/v1/customers/${customer}/tokens`;
     const { id } = await post(engine, path);
@@ -36,7 +35,7 @@ describe('the audit log shows no changed fields', () => {
     expect(changes['customer_token.revoked']).toEqual({});
   });
 
-  it('of a tested webhook endpoint', async () => {
+  it('no fields of a tested webhook endpoint', async () => {
     const endpoint = { url: 'https://example.com/hooks', events: ['*'] };
     const { id } = await post(engine, '/v1/webhooks/endpoints', endpoint);
     await post(engine, `/v1/webhooks/endpoints/${id}/test`);
@@ -45,17 +44,25 @@ describe('the audit log shows no changed fields', () => {
     expect(changes['webhook_endpoint.tested']).toEqual({});
   });
 
-  it('of an entitlement that was used up', async () => {
+  // No other entry shows the customer and the entitlement of a balance.
+  it('all fields of a reached limit', async () => {
     const { key } = await createEntitlement(engine, { thresholds: [80] });
-    const path = `/v1/customers/${await createCustomer(engine)}/entitlements/${key}`;
+    const customer = await createCustomer(engine);
+    const path = `/v1/customers/${customer}/entitlements/${key}`;
     await post(engine, `${path}/grants`, { value: '10' });
     await post(engine, `${path}/consume`, { quantity: '10', idempotency_key: key });
     const [balance] = await engine.database.query<{ id: string }>(
       'SELECT id FROM customer_entitlement',
     );
-    expect(await changesOf(balance?.id ?? '')).toEqual({
-      'entitlement.threshold_reached': {},
-      'entitlement.limit_reached': {},
+    const reached = (percent: number) => ({
+      customer_id: { after: customer },
+      key: { after: key },
+      percent: { after: percent },
+      used: { after: '10' },
+    });
+    expect(await changesOf(balance?.id ?? '')).toMatchObject({
+      'entitlement.threshold_reached': reached(80),
+      'entitlement.limit_reached': reached(100),
     });
   });
 });

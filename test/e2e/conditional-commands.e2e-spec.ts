@@ -1,6 +1,7 @@
 import { createCoupon, type CreatedCoupon } from '../support/coupons';
 import { post } from '../support/requests';
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { eventsOf } from '../support/test-app';
 
 const START = '2026-03-01T00:00:00.000Z';
 
@@ -138,16 +139,22 @@ describe('commands on the version that the caller has seen', () => {
       '/v1/webhooks/endpoints': { url: 'https://example.com/hooks', events: ['*'] },
     };
     const terms = created[collection as keyof typeof created];
-    const path = `${collection}/${(await post(engine, collection, terms)).id}`;
-    const seen = await tagOf(path);
-    const both = ['a', 'b'].map((key) => send(`${path}/${command}`, seen, body, path + key));
-    const answers = await Promise.all(both);
-    const won = answers.findIndex(({ status }) => status < 300);
-    expect(answers[1 - won]?.body).toMatchObject({ status: 412, code: 'precondition_failed' });
-    const again = await send(`${path}/${command}`, seen, body, path + (won === 0 ? 'a' : 'b'));
-    expect(again.body).toEqual(answers[won]?.body);
-    const next = await send(`${path}/${command}`, await tagOf(path), body);
+    const { id } = await post(engine, collection, terms);
+    const path = `${collection}/${id}`;
+    const sendWith = (tag: string, key: string) =>
+      send(`${path}/${command}`, tag, body, path + key);
+    const countEvents = async () => (await eventsOf(engine, id)).length;
+    const [seen, events] = [await tagOf(path), await countEvents()];
+    const [a, b] = await Promise.all([sendWith(seen, 'a'), sendWith(seen, 'b')]);
+    const [done, won, refused, lost] = a.status < 300 ? [a, 'a', b, 'b'] : [b, 'b', a, 'a'];
+    expect(done.status).toBeLessThan(300);
+    expect(refused.body).toMatchObject({ status: 412, code: 'precondition_failed' });
+    const again = await sendWith(seen, won);
+    expect(again.body).toEqual(done.body);
+    expect(await countEvents()).toBe(events + 1);
+    const next = await sendWith(await tagOf(path), lost);
     expect(next.status).toBeLessThan(300);
+    expect(await countEvents()).toBe(events + 2);
   });
 
   it('a preview has the tag of the subscription that it was calculated for', async () => {

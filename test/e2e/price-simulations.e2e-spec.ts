@@ -28,6 +28,7 @@ interface Step {
   readonly customer_id?: string;
   readonly old_amount?: number;
   readonly new_amount?: number;
+  readonly detail?: string;
 }
 
 describe('a simulation of prices', () => {
@@ -194,6 +195,48 @@ describe('a simulation of prices', () => {
         { type: 'problem', code: 'simulated_price_unmatched' },
       ]);
     }
+  });
+
+  it('of all customers names those who were billed at a price that it cannot replace', async () => {
+    const { id: plan_id } = await (await Story.begin(engine, START)).planOf([base]);
+    const subscribe = async () => {
+      const { id } = await post(engine, '/v1/customers', { name: 'In real time' });
+      await post(engine, '/v1/subscriptions', { customer_id: id, plan_id });
+      return id;
+    };
+    const billed = [await subscribe(), await subscribe()];
+    const later = { ...base, timing: 'in_arrears' };
+    await post(engine, `/v1/plans/${plan_id}/versions`, { prices: [later] });
+    await subscribe();
+    const [problem, ...others] = await simulate({ plan_id, customer_ids: null, prices: [later] });
+    expect(problem).toMatchObject({ type: 'problem', code: 'simulated_price_unmatched' });
+    expect(problem?.detail).toMatch(
+      new RegExp(`^/prices/0 has another .*: price_[0-9a-z]+ was billed to ${billed.join(', ')}$`),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('needs no matching price for a period without usage that it leaves out', async () => {
+    const story = await Story.begin(engine, START);
+    const [{ id: sold }, { id: other }] = [await story.meter(), await story.meter()];
+    const { id: plan_id } = await story.planOf([{ ...fees, meter_id: sold }]);
+    await story.subscribe(plan_id);
+    const prices = [{ ...fees, meter_id: other }];
+    await post(engine, `/v1/plans/${plan_id}/versions`, { prices });
+    await story.advance('2026-02-11T00:00:00.000Z');
+    const body = { plan_id, prices, customer_ids: [story.customerId] };
+    expect(await simulate(body)).toMatchObject([
+      { type: 'problem', code: 'simulated_price_unmatched' },
+    ]);
+    await engine.database.query(
+      `UPDATE usage_billed SET terms = terms - 'billTerms' WHERE terms #>> '{price,priceId}' IN
+         (SELECT price.id FROM price JOIN plan_version ON plan_version.id = plan_version_id WHERE plan_id = $1)`,
+      [plan_id],
+    );
+    expect(await simulate(body)).toMatchObject([
+      { type: 'progress' },
+      { type: 'totals', customers: 0 },
+    ]);
   });
 
   it('is refused if the amounts exceed the range of JSON numbers', async () => {

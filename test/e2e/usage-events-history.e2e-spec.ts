@@ -233,7 +233,15 @@ describe('stored usage events', () => {
       const audited = await engine.http.get('/v1/audit-log').query({ object_id: billed });
       expect(audited.body).toHaveProperty(
         ['data', 0, 'changes'],
-        expect.arrayContaining([expect.objectContaining({ action: 'usage.late', changes: {} })]),
+        expect.arrayContaining([
+          expect.objectContaining({
+            action: 'usage.late',
+            changes: expect.objectContaining({
+              customer_id: { after: customer },
+              meter_id: { after: meter },
+            }) as object,
+          }),
+        ]),
       );
       const late = await engine.database.query('SELECT id FROM usage_billed WHERE is_late');
       expect(late).toEqual([{ id: billed }]);

@@ -179,9 +179,10 @@ export class CatalogService {
   }
 
   /** Returns the currency and the prices of all versions of a plan, archived or not; null if there is no such plan. */
-  findPricesOfPlan(
-    planId: string,
-  ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {
+  findPricesOfPlan(planId: string): Promise<{
+    readonly currency: string;
+    readonly versions: readonly (readonly CatalogPrice[])[];
+  } | null> {
     return this.plans.findPrices(planId);
   }
 

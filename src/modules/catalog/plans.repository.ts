@@ -89,9 +89,10 @@ export class PlansRepository {
     );
   }
 
-  async findPrices(
-    planId: string,
-  ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {
+  async findPrices(planId: string): Promise<{
+    readonly currency: string;
+    readonly versions: readonly (readonly CatalogPrice[])[];
+  } | null> {
     const plan = await this.database.selectOne(PlanEntity, BY_ID, [planId]);
     if (plan === null) return null;
     const versions = await this.database.select(PlanVersionEntity, 'WHERE plan_id = $1', [planId]);
@@ -99,7 +100,7 @@ export class PlansRepository {
       'planVersionId',
       versions.map(({ id }) => id),
     );
-    return { currency: plan.currency, prices: [...prices.values()].flat() };
+    return { currency: plan.currency, versions: [...prices.values()] };
   }
 
   /**

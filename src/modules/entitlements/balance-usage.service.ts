@@ -44,10 +44,7 @@ export class BalanceUsageService {
 
   async recordReached(balances: readonly ReachedBalance[]): Promise<void> {
     const reached = balances.flatMap(({ record, percents, now }) =>
-      percents.map((percent) => {
-        const after = { record, percent };
-        return { before: after, after, occurredAt: now };
-      }),
+      percents.map((percent) => ({ after: { record, percent }, occurredAt: now })),
     );
     await this.outbox.recordAll(
       reached.flatMap((change) => [

@@ -261,7 +261,7 @@ export const simulatedPriceUnmatched = defineProblem({
   kind: 'rule_broken',
   title: 'A simulated price replaces no price of the plan',
   meaning:
-    'Each simulated price replaces prices of the plan that have its name, meter, `by_group` and `timing`. Leave out customers and times with others of its name. Names must not repeat. Only a flat price can replace a flat one.',
+    'Each simulated price replaces prices of the plan that have its name, meter, `by_group` and `timing`. Name only customers and times that were billed at such prices. Names must not repeat. Only a flat price can replace a flat one.',
   occurrence: (faults: readonly TermsFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'unmatched' })),

@@ -11,12 +11,7 @@ import { ChargedEventsService, type ChargesOf } from './charged-events.service';
 import type { CreditLineRequest } from './domain/line-item-request';
 import { type MatchFault, matchPrices, type NamedPrice } from './domain/match-prices';
 import { simulateItem, type SimulatedLine } from './domain/simulate';
-import {
-  isPrepaidCharge,
-  unstoredCredits,
-  unstoredUsage,
-  type UsageWithoutLine,
-} from './domain/unstored-lines';
+import { isPrepaidCharge, unstoredCredits, unstoredUsage } from './domain/unstored-lines';
 import { partOf, type TracedPart, type UsagePart, type UsageTrace } from './domain/usage';
 import { invoiceTooLarge, simulatedPriceUnmatched } from './invoicing.errors';
 import { SimulationRepository } from './simulation.repository';
@@ -112,11 +107,13 @@ export class SimulatePricesService {
       (await this.catalog.findPricesOfPlan(command.planId)) ??
       raise(referenceNotFound('/plan_id', command.planId));
     await this.database.transaction(() => this.catalog.assertPrices(command.prices, '/prices'));
-    const named = sold.prices.map((price) => ({ ...namedOf(price), id: price.id }));
+    const named = sold.versions.map((prices) =>
+      prices.map((price) => ({ ...namedOf(price), id: price.id })),
+    );
     const offered = command.prices.map((terms) => namedOf(toPrice('', terms)));
     const { replacements, unmatched, faults } = matchPrices(named, offered);
     if (faults.length > 0) throw simulatedPriceUnmatched(faults.map(toTermsFault));
-    const meterIds = offered.flatMap(({ meterId }) => meterId ?? []);
+    const meterIds = [...offered, ...unmatched.keys()].flatMap(({ meterId }) => meterId ?? []);
     return {
       command,
       currency: sold.currency,
@@ -172,6 +169,7 @@ export class SimulatePricesService {
     customerIds: readonly string[],
   ): Promise<readonly ({ readonly customerId: string } & SimulatedAmounts)[]> {
     const billed = await this.linesOf(setup, customerIds);
+    assertMatched(billed, setup.unmatched);
     const simulated: ({ readonly customerId: string } & SimulatedAmounts)[] = [];
     for (const [customerId, ofCustomer] of groupBy(billed, (one) => one.customerId)) {
       const oldMinor = ofCustomer.reduce((total, { line }) => total + line.amount, 0n);
@@ -186,15 +184,12 @@ export class SimulatePricesService {
 
   /** Returns the billed lines, then credits and usage that have no line because their amount was 0. */
   private async linesOf(
-    { command, replacements, unmatched, creditsAtEnd, meters }: Simulation,
+    { command, replacements, creditsAtEnd, meters }: Simulation,
     customerIds: readonly string[],
   ): Promise<readonly LineToSimulate[]> {
     const priceIds = [...replacements.keys()];
     const billed = await this.history.billedLines(customerIds, priceIds, command);
     const usage = await this.history.usageWithoutLine(customerIds, priceIds, command);
-    const usedIds = [...billed.map(({ line }) => line.priceId), ...usage.map(priceIdOf)];
-    const fault = usedIds.flatMap((id) => unmatched.get(id ?? '') ?? []).at(0);
-    if (fault !== undefined) throw simulatedPriceUnmatched([toTermsFault(fault)]);
     const prepaid = billed.filter(({ line }) => isPrepaidCharge(line));
     const ends = await creditsAtEnd(prepaid.flatMap(({ line }) => line.itemId ?? []));
     const unstored: LineToSimulate[] = [];
@@ -260,8 +255,16 @@ function isRepresentable({ oldMinor, newMinor }: SimulatedAmounts): boolean {
   return [oldMinor, newMinor, newMinor - oldMinor].every(isWireSafe);
 }
 
-function priceIdOf({ request }: UsageWithoutLine): string {
-  return request.price.priceId;
+/** @throws {ProblemError} `simulated_price_unmatched`, with the customers of each unmatched price */
+function assertMatched(lines: readonly LineToSimulate[], unmatched: Simulation['unmatched']): void {
+  const faults = [...groupBy(lines, ({ line }) => line.priceId)].flatMap(([priceId, ofPrice]) => {
+    const fault = unmatched.get(priceId ?? '');
+    if (fault === undefined) return [];
+    const customers = [...new Set(ofPrice.map(({ customerId }) => customerId))].join(', ');
+    const message = `${fault.message}: ${priceId} was billed to ${customers}`;
+    return [toTermsFault({ ...fault, message })];
+  });
+  if (faults.length > 0) throw simulatedPriceUnmatched(faults);
 }
 
 function toTermsFault({ index, message }: MatchFault): TermsFault {

@@ -18,7 +18,10 @@ const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
 
 export interface ResourceChange<Resource> {
   readonly after: Resource;
-  /** State before the change; the same as `after` if the event reports no change. Omitted for a new resource. */
+  /**
+   * State before the change; the same as `after` if no field changed, so that the audit log shows no fields. Omitted for
+   * a new resource, and for a report such as `usage.late`, whose fields no earlier entry of the audit log shows.
+   */
   readonly before?: Resource;
   readonly occurredAt: Date;
 }
@@ -27,7 +30,7 @@ export interface EventRecord {
   readonly type: string;
   readonly object: { readonly id: string };
   readonly previous: object;
-  /** True for the first event of a resource. */
+  /** True for the first event of a resource, and for a report: the audit log shows all its fields. */
   readonly isNew?: boolean;
   readonly occurredAt: Date;
 }

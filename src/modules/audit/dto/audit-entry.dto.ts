@@ -53,7 +53,7 @@ export class AuditChangeDto {
   @TextProperty('Type of the object.', 'coupon') readonly object_type!: string;
   @TextProperty('Id of the object.', 'coup_01h455vb4pex5vsknk084sn02q') readonly object_id!: string;
   @MapProperty(
-    'Values of the changed fields, `before` and `after`; a new object has `after` only. Secrets and values above 1,000 characters are replaced by a note. Null if they are missing or damaged in the database.',
+    'Values of the changed fields, `before` and `after`; a new object or report has `after` only. Secrets and values above 1,000 characters are replaced by a note. Null if they are missing or damaged in the database.',
     { is_active: { before: true, after: false } },
     { nullable: true },
   )

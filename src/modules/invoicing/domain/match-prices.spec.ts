@@ -19,16 +19,16 @@ describe('the prices of a simulation', () => {
   it('replace those of the same name; a sold price without one is no longer sold', () => {
     const [calls, seats] = [price('Calls', { meterId: 'meter_1' }), price('Seats')];
     const offered = price('Calls', { meterId: 'meter_1', minimumMinor: 100n });
-    const { replacements, faults } = matchPrices([calls, seats], [offered]);
+    const { replacements, faults } = matchPrices([[calls, seats]], [offered]);
     expect(faults).toEqual([]);
     expect([replacements.get(calls), replacements.get(seats)]).toEqual([offered, null]);
   });
 
   it('replace a price in each version that sold it', () => {
-    const versions = [price('Calls'), price('Calls')];
+    const [first, second] = [price('Calls'), price('Calls')];
     const offered = price('Calls');
-    const { replacements } = matchPrices(versions, [offered]);
-    expect(versions.map((sold) => replacements.get(sold))).toEqual([offered, offered]);
+    const { replacements } = matchPrices([[first], [second]], [offered]);
+    expect([replacements.get(first), replacements.get(second)]).toEqual([offered, offered]);
   });
 
   it.each([
@@ -38,10 +38,18 @@ describe('the prices of a simulation', () => {
   ] as const)('match the versions with the same %s, and no others', (_, parts) => {
     const [first, second] = [price('Calls'), price('Calls', parts)];
     const [offered, another] = [price('Calls', parts), price('Calls')];
-    const { unmatched, faults } = matchPrices([first, second], [offered]);
+    const { unmatched, faults } = matchPrices([[first], [second]], [offered]);
     expect([[...unmatched.keys()], faults]).toEqual([[first], []]);
-    const former = matchPrices([first, second], [another]);
+    const former = matchPrices([[first], [second]], [another]);
     expect([[...former.unmatched.keys()], former.faults]).toEqual([[second], []]);
+  });
+
+  it('match a version only if they match all its prices of their name', () => {
+    const [one, metered] = [price('Calls'), price('Calls', { meterId: 'meter_1' })];
+    const mixed = matchPrices([[one, metered]], [price('Calls')]);
+    expect(mixed.faults).toEqual([{ index: 0, message: 'has another meter' }]);
+    const { unmatched, faults } = matchPrices([[one, metered], [price('Calls')]], [price('Calls')]);
+    expect([[...unmatched.keys()], faults]).toEqual([[metered], []]);
   });
 
   it.each<[string, readonly NamedPrice[], readonly NamedPrice[], readonly [number, string][]]>([
@@ -83,7 +91,7 @@ describe('the prices of a simulation', () => {
     ],
     ['a flat price for one per unit', [price('Base')], [price('Base', { rating: FLAT })], []],
   ])('%s', (_, sold, offered, expected) => {
-    const { faults } = matchPrices(sold, offered);
+    const { faults } = matchPrices([sold], offered);
     expect(faults.map(({ index, message }) => [index, message])).toEqual(expected);
   });
 });

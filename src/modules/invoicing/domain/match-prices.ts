@@ -19,10 +19,13 @@ export interface MatchFault {
  * Matches new prices to the prices that all versions of a plan sold, by name. Two prices match only if both have the
  * same meter, `isByGroup` and `timing`. A flat price matches only a flat price, because its quantity is not known. A
  * sold price is dropped if no new price has its name. If the new price of its name does not match it, it is unmatched,
- * and bills with it cannot be simulated. A new price that matches no sold price is a fault.
+ * and bills with it cannot be simulated. A new price is a fault unless, in at least one version that sold its name, it
+ * matches all prices of its name.
+ *
+ * @param sold prices of each version
  */
 export function matchPrices<Sold extends NamedPrice>(
-  sold: readonly Sold[],
+  sold: readonly (readonly Sold[])[],
   offered: readonly NamedPrice[],
 ): {
   readonly replacements: ReadonlyMap<Sold, NamedPrice | null>;
@@ -31,7 +34,7 @@ export function matchPrices<Sold extends NamedPrice>(
 } {
   const replacements = new Map<Sold, NamedPrice | null>();
   const unmatched = new Map<Sold, MatchFault>();
-  for (const price of sold) {
+  for (const price of sold.flat()) {
     const index = offered.findIndex(({ name }) => name === price.name);
     const replacement = offered[index] ?? null;
     const message = replacement === null ? null : differenceOf(price, replacement);
@@ -48,14 +51,16 @@ export function matchPrices<Sold extends NamedPrice>(
 function faultOf(
   price: NamedPrice,
   index: number,
-  sold: readonly NamedPrice[],
+  sold: readonly (readonly NamedPrice[])[],
   offered: readonly NamedPrice[],
 ): string | null {
   if (offered.findIndex(({ name }) => name === price.name) !== index)
     return 'repeats the name of another new price';
-  const replaced = sold.filter(({ name }) => name === price.name);
-  const differences = replaced.map((one) => differenceOf(one, price));
-  if (differences.includes(null)) return null;
+  const replaced = sold.map((version) => version.filter(({ name }) => name === price.name));
+  const differences = replaced
+    .filter((ofVersion) => ofVersion.length > 0)
+    .map((ofVersion) => ofVersion.flatMap((one) => differenceOf(one, price) ?? []).at(0));
+  if (differences.includes(undefined)) return null;
   return differences[0] ?? 'has a name that no price of the plan has';
 }
 

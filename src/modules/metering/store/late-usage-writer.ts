@@ -32,7 +32,7 @@ export class LateUsageWriter {
     await this.database.query(MARK_LATE, [billedIds]);
     await this.finalUsage.planForBills(billedIds);
     for (const usage of late) {
-      await this.outbox.record(usageLate, { before: usage, after: usage, occurredAt: now });
+      await this.outbox.record(usageLate, { after: usage, occurredAt: now });
     }
   }
 }
