@@ -12,6 +12,7 @@ import {
   type PreparingProvider,
   type ProviderOutcome,
   type UnknownOutcome,
+  withoutCharge,
 } from '../domain/payment-provider';
 import { PaymentMethodsRepository } from '../methods/payment-methods.repository';
 import { PaymentsRepository } from '../payments.repository';
@@ -56,7 +57,7 @@ export class PreparedCharges {
       chargeRequest(payment, keyOf(payment, 'prepare')),
       await this.customerReference(provider, payment),
     );
-    if (prepared.kind !== 'prepared') return prepared;
+    if (prepared.kind !== 'prepared') return withoutCharge(prepared);
     const reference = await this.payments.keepReference(payment.id, prepared.reference);
     return reference === null ? UNKNOWN : this.confirm(provider, payment, reference);
   }
@@ -93,7 +94,7 @@ export class PreparedCharges {
       return this.resume(provider, { ...payment, providerReference: found });
     if (found !== null) return found;
     const withdrawn = await this.withdrawnOutcome(payment);
-    if (withdrawn !== null) return withdrawn;
+    if (withdrawn !== null) return withoutCharge(withdrawn);
     const now = this.clock.now();
     const isReplayed =
       now.getTime() - firstSentAt(payment).getTime() < provider.replayMs &&
