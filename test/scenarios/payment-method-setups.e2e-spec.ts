@@ -206,6 +206,43 @@ describe('a setup of a payment method at Stripe', () => {
     expect(await read()).toMatchObject({ status: 'succeeded' });
   });
 
+  it('succeeds if Stripe answers again only two days later', async () => {
+    const { read, secret } = await begun();
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    story.engine.clock.advanceMs(2 * DAY_MS);
+    story.stripe.faults.plan('error_500_before', { operation: 'setupIntents.retrieve', times: 10 });
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'pending' });
+    story.stripe.faults.clear();
+    story.engine.clock.advanceMs(60 * MINUTE_MS);
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it.each(['that Stripe does not have', 'that succeeded, and whose method Stripe does not have,'])(
+    '%s ends a day after it expired',
+    async (which) => {
+      const { read, secret } = await begun();
+      const [intent = ''] = secret.split('_secret_');
+      const { setupIntents } = story.stripe.account;
+      if (which === 'that Stripe does not have') {
+        setupIntents.delete(intent);
+      } else {
+        story.stripe.webhooks.fate = () => 'lose';
+        story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+        const made = setupIntents.get(intent);
+        if (made !== undefined) made.payment_method = null;
+      }
+      story.engine.clock.advanceMs(2 * DAY_MS - 60 * MINUTE_MS);
+      await story.run(DueSetups);
+      expect(await read()).toMatchObject({ status: 'pending' });
+      story.engine.clock.advanceMs(60 * MINUTE_MS);
+      await story.run(DueSetups);
+      expect(await read()).toMatchObject({ status: 'expired' });
+    },
+  );
+
   it('is refused while Stripe does not answer, and nothing is stored', async () => {
     const customer = await createCustomer(story.engine);
     story.stripe.faults.plan('error_500_before', { operation: 'setupIntents.create', times: 1 });

@@ -33,13 +33,13 @@ export class CompleteSetupWorkflow {
     private readonly savePaymentMethod: SavePaymentMethodWorkflow,
   ) {}
 
-  /** Returns false if the provider did not answer. */
+  /** Returns false if the provider did not answer, or does not have the setup. */
   async resume(id: string): Promise<boolean> {
     const setup = await this.setups.find(id);
     if (setup?.status !== 'pending') return true;
     const state = await this.setups.readState(setup);
     await this.settle(setup, state);
-    return state.kind !== 'unknown';
+    return state.kind !== 'unknown' && state.kind !== 'missing';
   }
 
   private settle({ id, customerId }: PaymentMethodSetup, state: ProviderSetupState): Promise<void> {

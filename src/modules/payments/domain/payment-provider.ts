@@ -184,6 +184,7 @@ export type ProviderSetupState =
   | { readonly kind: 'canceled' }
   /** The customer set up a payment method that cannot be stored for later charges. */
   | { readonly kind: 'refused'; readonly failureCode: string }
+  | MissingObject
   | UnknownOutcome;
 
 /** Data for the customer's browser to confirm a charge or finish a setup. Fetched for each request and never stored. */

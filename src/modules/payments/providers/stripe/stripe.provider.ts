@@ -140,10 +140,11 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieveSetup(reference: string): Promise<ProviderSetupState> {
-    const { answer } = await this.client.request('setup_intents/retrieve', (sdk) =>
+    const { answer, failure } = await this.client.request('setup_intents/retrieve', (sdk) =>
       sdk.setupIntents.retrieve(reference, { expand: ['payment_method'] }),
     );
-    return answer === null ? { kind: 'unknown' } : stateOfSetup(answer);
+    if (failure !== null) return { kind: isMissing(failure) ? 'missing' : 'unknown' };
+    return stateOfSetup(answer);
   }
 
   async cancelSetup(reference: string): Promise<ProviderSetupState> {
