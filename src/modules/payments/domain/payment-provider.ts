@@ -276,7 +276,7 @@ export interface ChargeQuery {
   readonly amount: bigint;
   readonly currency: string;
   readonly customerReference: string;
-  /** Real time of the first request with the current `providerAttempt` of the payment. */
+  /** Real time of the first request with the current `providerAttempt` of the payment; not in the future. */
   readonly sentAt: Date;
 }
 

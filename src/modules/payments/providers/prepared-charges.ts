@@ -113,7 +113,9 @@ export class PreparedCharges {
   ): Promise<string | NotSentOutcome | UnknownOutcome | null> {
     const { id: paymentId, amount, currency } = payment;
     const customerReference = await this.customerReference(provider, payment);
-    const sentAt = firstSentAt(payment);
+    const now = this.clock.now();
+    // A clock that was ahead may have dated the payment.
+    const sentAt = firstSentAt(payment) > now ? now : firstSentAt(payment);
     const found = await provider.find({ paymentId, amount, currency, customerReference, sentAt });
     if (typeof found !== 'string') return found;
     return (await this.payments.keepReference(paymentId, found)) ?? UNKNOWN;

@@ -43,8 +43,11 @@ import { intentOf, listedRefundOf, outcomeOfRefund, stateOfIntent } from './stri
 
 /** Time in which a request may be repeated with the same idempotency key. Stripe stores keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
-/** Largest assumed difference between our clock and Stripe's. */
-const CLOCK_SLACK_S = 300;
+/**
+ * Largest assumed time by which the clock that dated a charge was ahead of Stripe's. A charge that is not found would be
+ * made again.
+ */
+const CLOCK_SLACK_S = 7 * 86_400;
 
 /** Makes charges and refunds at Stripe, and keeps payment methods there. The metadata of each object contain our id. */
 @Injectable()
