@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { EngineModule } from './engine.module';
 import { explainFailure } from './explain-failure';
 import { startDatabaseIfNone } from './own-database.module';
-import { loadConfiguration } from './platform/config';
+import { loadCommandConfiguration } from './platform/config';
 import { migrate } from './platform/database';
 import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
@@ -62,8 +62,7 @@ async function runOnDatabase<Arguments>({
   run,
 }: DatabaseCommand<Arguments>): Promise<void> {
   const given = readArguments();
-  // With the role `api` the application does no background work. It does not listen, because no server is started.
-  const configuration = loadConfiguration({ ROLE: 'api', LOG_LEVEL: 'error' });
+  const configuration = loadCommandConfiguration();
   const embedded = await startDatabaseIfNone(configuration, () => undefined);
   try {
     const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';

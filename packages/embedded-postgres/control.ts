@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, open, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Claim } from './claim';
 import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 import { EmbeddedPostgresError } from './embedded-postgres-error';
 import { codeOf, ifExists, readIfExists } from './files';
@@ -26,6 +27,8 @@ export interface Launch {
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
   readonly logFile: string;
+  /** The server holds it until all its processes have ended. */
+  readonly claim: Claim;
 }
 
 export interface LaunchedServer {
@@ -86,7 +89,7 @@ export async function launchServer(launch: Launch): Promise<LaunchedServer> {
     const { size: start } = await output.stat();
     const child = spawn(launch.program, argumentsOf(launch), {
       detached: true,
-      stdio: ['ignore', output.fd, output.fd],
+      stdio: ['ignore', output.fd, output.fd, launch.claim ?? 'ignore'],
       cwd: CHILD_DIRECTORY,
       env: { ...CHILD_ENVIRONMENT },
       ...launch.user,
@@ -129,7 +132,7 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
  * Deletes the `postmaster.pid` of a killed server if the file would prevent a start. PostgreSQL refuses to start while
  * a process with the recorded id exists. That process can be unrelated. It can also be the dead server itself, as a
  * zombie in a container whose process 1 does not reap orphans. Deleting the file is safe, because PostgreSQL detects
- * surviving child processes by their shared memory.
+ * surviving child processes by their shared memory, and other containers cannot claim the directory.
  */
 async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   const left = await readPidFile(dataDirectory);

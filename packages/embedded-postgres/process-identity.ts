@@ -30,8 +30,20 @@ async function identifyOnLinux(pid: number): Promise<string | undefined> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state = '', startTime = ''] = [fields[0], fields[19]];
   if (['Z', 'X'].includes(state)) return undefined;
-  const boot = await readIfExists('/proc/sys/kernel/random/boot_id');
-  return `${boot?.trim() ?? 'boot'}/${startTime}`;
+  return `${await bootId()}/${startTime}`;
+}
+
+async function bootId(): Promise<string> {
+  return (await readIfExists('/proc/sys/kernel/random/boot_id'))?.trim() ?? 'boot';
+}
+
+/**
+ * Returns a value that distinguishes the PID namespace of this process, such as that of a container, from all others
+ * that have processes. Returns null on systems without such namespaces.
+ */
+export async function identifyPidNamespace(): Promise<string | null> {
+  if (process.platform !== 'linux') return null;
+  return `${await bootId()}/${await readLinkIfExists('/proc/self/ns/pid')}`;
 }
 
 async function identifyByPs(pid: number): Promise<string | undefined> {

@@ -9,7 +9,7 @@ import { identifyProcess } from './process-identity';
  * contains its identity (see `identifyProcess`). Read and written only under the lock of the directory.
  */
 
-function usersDirectory(directory: string): string {
+export function usersDirectory(directory: string): string {
   return join(directory, 'users');
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { prepareBinaries, type Binaries } from './binaries';
+import { claimDirectory, releaseClaim, type Claim } from './claim';
 import { assertSameVersion, ensurePassword, initialiseCluster } from './cluster';
 import { locateCluster, type Cluster } from './cluster-location';
 import { askDataDirectory, connectionString, ensureDatabase } from './connection';
@@ -37,8 +38,13 @@ export interface EmbeddedOptions {
   readonly port?: number;
 }
 
-/** Options with `directory` as a real path, and the cluster and password of this directory. */
-interface Start extends EmbeddedOptions {
+/** Options with `directory` as a real path, which this process has claimed. */
+interface ClaimedOptions extends EmbeddedOptions {
+  readonly claim: Claim;
+}
+
+/** The cluster and password of the directory, and how to start its server. */
+interface Start extends ClaimedOptions {
   readonly cluster: Cluster;
   readonly password: string;
 }
@@ -69,7 +75,13 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   return explaining(options.directory, async () => {
     await mkdir(options.directory, { recursive: true });
     const directory = await realpath(options.directory);
-    return underLock(directory, () => startOrJoin({ ...options, directory }));
+    const claim = await claimDirectory(directory, options.log);
+    try {
+      return await underLock(directory, () => startOrJoin({ ...options, directory, claim }));
+    } catch (error) {
+      releaseClaim(claim);
+      throw error;
+    }
   });
 }
 
@@ -86,7 +98,7 @@ function underLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
   return withLock(join(directory, 'lock'), work);
 }
 
-async function startOrJoin(options: EmbeddedOptions): Promise<EmbeddedServer> {
+async function startOrJoin(options: ClaimedOptions): Promise<EmbeddedServer> {
   const { database, directory, log } = options;
   const isShared = await hasUsers(directory);
   const cluster = await locateCluster(directory, log);
@@ -106,7 +118,7 @@ async function startOrJoin(options: EmbeddedOptions): Promise<EmbeddedServer> {
     return {
       connectionString: connectionString({ port, password }, database),
       takenOver,
-      stop: onlyOnce(() => leave(start, entry)),
+      stop: onlyOnce(() => leave(start, entry).finally(() => releaseClaim(start.claim))),
     };
   } catch (error) {
     if (!isShared) await stopServer(cluster.dataDirectory);
@@ -179,7 +191,7 @@ async function prepare(start: Start): Promise<Binaries> {
 }
 
 async function launch(start: Start, binaries: Binaries): Promise<LaunchedServer> {
-  const { cluster, directory, settings = {} } = start;
+  const { claim, cluster, directory, settings = {} } = start;
   return launchServer({
     program: binaries.postgres,
     dataDirectory: cluster.dataDirectory,
@@ -187,6 +199,7 @@ async function launch(start: Start, binaries: Binaries): Promise<LaunchedServer>
     port: await choosePort(directory, start.port),
     settings: { ...memorySettings(), ...settings },
     logFile: logFileOf(directory),
+    claim,
   });
 }
 

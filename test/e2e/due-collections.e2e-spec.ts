@@ -1,10 +1,11 @@
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DueInvoices } from '../../src/modules/invoicing/due-invoices';
 import { createCustomer } from '../support/billing';
 import { post } from '../support/requests';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** One of several due invoices cannot be written, for example because a row is damaged or locked. */
-describe('the collection of invoices of which one fails', () => {
+describe('the work on due invoices of which one fails', () => {
   let engine: TestApp;
   let planId: string;
 
@@ -51,11 +52,11 @@ describe('the collection of invoices of which one fails', () => {
     ((await engine.http.get(`/v1/subscriptions/${subscription}`)).body as { status: string })
       .status;
 
-  async function failuresCounted(): Promise<string | undefined> {
+  async function failuresCounted(work: string): Promise<string | undefined> {
     const { text } = await engine.http.get('/metrics');
-    const line =
-      /^due_work_failures_total\{work="due-collections",reason="internal_error"\} (\d+)$/m;
-    return line.exec(text)?.[1];
+    const start = `due_work_failures_total{work="${work}",reason="internal_error"} `;
+    const line = text.split('\n').find((one) => one.startsWith(start));
+    return line?.slice(start.length);
   }
 
   it('charges the others at once, and this one a minute later', async () => {
@@ -64,7 +65,7 @@ describe('the collection of invoices of which one fails', () => {
     await collect();
     expect((await paymentsOf(one.customer)).data).toHaveLength(0);
     expect((await paymentsOf(other.customer)).data).toHaveLength(1);
-    expect(await failuresCounted()).toBe('1');
+    expect(await failuresCounted('due-collections')).toBe('1');
     await accept();
     await collect();
     expect((await paymentsOf(one.customer)).data).toHaveLength(0);
@@ -96,6 +97,31 @@ describe('the collection of invoices of which one fails', () => {
     engine.clock.advanceMs(60_000);
     await collect();
     expect(await statusOf(one.subscription)).toBe('active');
-    expect(await failuresCounted()).toBe('1');
+    expect(await failuresCounted('due-collections')).toBe('1');
+  });
+  it('marks others as overdue, and this one once it can be written', async () => {
+    const send = { collection: 'send_invoice', days_until_due: 1 };
+    const ids: string[] = [];
+    for (const name of ['Ada Lovelace', 'Grace Hopper', 'Emmy Noether']) {
+      const customer_id = await createCustomer(engine, { name, currency: 'USD' });
+      const lines = [{ description: 'Work', amount: 1_000 }];
+      const { id } = await post(engine, '/v1/invoices', { customer_id, lines, ...send });
+      await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+      ids.push(id);
+    }
+    await refuse('UPDATE ON invoice', `NEW.id = '${ids[0] ?? ''}'`);
+    const due = engine.app.get(DueInvoices);
+    const overdue = async () => {
+      const { body } = await engine.http.get('/v1/invoices').query({ overdue: true }).expect(200);
+      return (body as { data: readonly { id: string }[] }).data.map(({ id }) => id).sort();
+    };
+    engine.clock.advanceMs(3 * 86_400_000);
+    expect(await due.runDue()).toBe(true);
+    expect(await overdue()).toEqual(ids.slice(1).sort());
+    expect(await due.runDue()).toBe(false);
+    expect(await failuresCounted('overdue-invoices')).toBe('2');
+    await accept();
+    expect(await due.runDue()).toBe(true);
+    expect(await overdue()).toEqual([...ids].sort());
   });
 });

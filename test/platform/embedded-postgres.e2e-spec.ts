@@ -8,6 +8,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   realpath,
   rm,
   stat,
@@ -61,9 +62,11 @@ class Owner {
     createInterface(child.stdout).on('line', (line) => this.heard.push(JSON.parse(line) as Event));
   }
 
-  static start(directory: string): Owner {
+  /** @param wrapper program, with its arguments, that runs the owner */
+  static start(directory: string, wrapper: readonly string[] = []): Owner {
     const script = join(support, 'embedded-postgres-owner.ts');
-    const child = spawn(process.execPath, [join(support, 'run-ts.cjs'), script, directory], {
+    const command = [...wrapper, process.execPath, join(support, 'run-ts.cjs'), script, directory];
+    const child = spawn('/usr/bin/env', command, {
       stdio: ['pipe', 'pipe', 'inherit'],
       // In a process group of its own, as a shell starts a command.
       detached: true,
@@ -168,6 +171,11 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+async function replaceLink(path: string, target: string): Promise<void> {
+  await rm(path);
+  await symlink(target, path);
 }
 
 const remember = 'CREATE TABLE kept AS SELECT 42 AS answer';
@@ -365,6 +373,46 @@ describe('two services with one directory', () => {
     expect(await isUp(two.connectionString)).toBe(false);
   });
 });
+
+// macOS has no PID namespaces.
+if (process.platform === 'linux') {
+  describe('a container', () => {
+    /** Runs a command with process ids and shared memory of its own. All its processes are killed together with it. */
+    const unshare = ['unshare', '--pid', '--ipc', '--mount-proc', '--fork', '--kill-child'];
+
+    it('is refused while another one uses the directory, and not after that one was killed', async () => {
+      const directory = await makeDirectory(0o755);
+      const canUnshare = (await run('/usr/bin/env', [...unshare, 'true'])).succeeded;
+      const other = Owner.start(directory, canUnshare ? unshare : []);
+      const connectionString = await other.connectionString();
+      await query(connectionString, remember);
+      const namespace = join(directory, 'namespace');
+      if (!canUnshare) await replaceLink(namespace, 'another');
+      const users = await readdir(join(directory, 'users'));
+
+      await expect(start(directory)).rejects.toThrow(/ is in use in another container/);
+      expect(await readdir(join(directory, 'users'))).toEqual(users);
+      expect(await isUp(connectionString)).toBe(true);
+
+      await (canUnshare ? other.kill() : other.stop());
+      expect(await query((await start(directory)).connectionString, recall)).toEqual(remembered);
+      expect(await readlink(namespace)).toContain(await readlink('/proc/self/ns/pid'));
+    });
+
+    it('is refused while only the server of another one is left', async () => {
+      const directory = await makeDirectory(0o755);
+      const killed = Owner.start(directory);
+      const connectionString = await killed.connectionString();
+      await killed.kill();
+      await replaceLink(join(directory, 'namespace'), 'another');
+
+      await expect(start(directory)).rejects.toThrow(/ is in use in another container/);
+      expect(await isUp(connectionString)).toBe(true);
+      await stopServer(join(directory, 'cluster'));
+      expect((await start(directory)).takenOver).toBe(false);
+    });
+  });
+}
 
 it('keep the server when one receives Ctrl-C', async () => {
   const directory = await makeDirectory(0o755);

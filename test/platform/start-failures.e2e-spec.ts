@@ -44,6 +44,17 @@ describe('a start with wrong settings or rights', () => {
   });
 
   it.each([
+    ['a worker', { ROLE: 'worker', HOST: '0.0.0.0', MONITORING_PORT: '3000' }],
+    ['an open process', { HOST: '0.0.0.0', PORT: '40001', MONITORING_PORT: '40001' }],
+  ])('runs a command with the settings of %s, because it does not listen', async (_, settings) => {
+    const ended = await runCommand('keys', ['list'], {
+      databaseUrl: database.url,
+      environment: { AUTH: 'open', ...settings },
+    });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.each([
     ['the key', { ENCRYPTION_KEYS: OTHER_KEY }, /^The database holds secrets sealed with/],
     ['a port of its own', { PORT: '40001', MONITORING_PORT: '40001' }, /^MONITORING_PORT and PORT/],
   ])('explains once that the service lacks %s', async (_, environment, explained) => {

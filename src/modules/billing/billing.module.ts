@@ -55,12 +55,11 @@ import { DueLateUsage } from './subscriptions/due-late-usage';
 import { DueSubscriptions } from './subscriptions/due-subscriptions';
 import { FirstPaymentsWorkflow } from './subscriptions/first-payments.workflow';
 import { PreviewInvoiceWorkflow } from './subscriptions/preview-invoice.workflow';
-import { RedeemCouponWorkflow } from './subscriptions/redeem-coupon.workflow';
-import { RemoveCouponWorkflow } from './subscriptions/remove-coupon.workflow';
 import { RenewSubscriptionsWorkflow } from './subscriptions/renew-subscriptions.workflow';
 import { SubscribeWorkflow } from './subscriptions/subscribe.workflow';
 import { SubscriptionCommandsController } from './subscriptions/subscription-commands.controller';
 import { SubscriptionCouponsController } from './subscriptions/subscription-coupons.controller';
+import { SubscriptionCouponsWorkflow } from './subscriptions/subscription-coupons.workflow';
 import { SubscriptionStatusWorkflow } from './subscriptions/subscription-status.workflow';
 import { ArchiveUsageWorkflow } from './usage/archive-usage.workflow';
 import { CustomerUsageController } from './usage/customer-usage.controller';
@@ -118,8 +117,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     FirstPaymentsWorkflow,
     SubscribeWorkflow,
     ChangeSubscriptionWorkflow,
-    RedeemCouponWorkflow,
-    RemoveCouponWorkflow,
+    SubscriptionCouponsWorkflow,
     RenewSubscriptionsWorkflow,
     BillLateUsageWorkflow,
     // Payments.

@@ -7,20 +7,23 @@ import type { EarlierBill } from './domain/decide-usage-lines';
 import { usagePeriodKey } from './domain/first-bill';
 import { type BilledLine, billedUsageOf } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
-import type { UsageLineRequest } from './domain/line-item-request';
+import type { CreditLineRequest, UsageLineRequest } from './domain/line-item-request';
 import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
+
+const BILLED_IN_ADVANCE = `
+  FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
+    JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
+    JOIN invoice ON invoice.id = line.invoice_id
+  WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}`;
 
 /**
  * Omits charges that a credit line has already credited, but not their true-ups (lines that raise a charge to its
  * minimum, or lower it to its maximum), because a credit line refers only to the charge, even if it also credits the
  * true-up. Sorts by id, so that two transactions that lock the same lines do not deadlock.
  */
-const BILLED_IN_ADVANCE = `
-  SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
-    JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
-    JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}
+const CREDITABLE = `
+  SELECT line.id ${BILLED_IN_ADVANCE}
     AND NOT EXISTS (SELECT FROM invoice_line credit JOIN invoice AS by ON by.id = credit.invoice_id
       WHERE credit.credits_line_id = line.id AND by.status <> 'void')
   ORDER BY line.id`;
@@ -133,16 +136,27 @@ export class BilledLinesRepository {
    * @param lock true: locks the lines until the transaction ends
    */
   async inAdvance(
-    credited: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
+    credited: readonly CreditedItem[],
     lock: boolean,
   ): Promise<readonly BilledLine[]> {
     if (credited.length === 0) return [];
-    const sql = lock ? `${BILLED_IN_ADVANCE} FOR UPDATE OF line` : BILLED_IN_ADVANCE;
-    const found = await this.database.query<{ id: string }>(sql, [
-      credited.map(({ itemId }) => itemId),
-      credited.map(({ unusedFrom }) => unusedFrom),
-    ]);
-    return this.withInvoices(await this.invoices.findLines(found.map(({ id }) => id)));
+    const sql = lock ? `${CREDITABLE} FOR UPDATE OF line` : CREDITABLE;
+    const ids = await this.database.queryValues<string>(sql, parametersOfCredits(credited));
+    return this.withInvoices(await this.invoices.findLines(ids));
+  }
+
+  /** Returns the ids of non-void invoices that billed an item in advance for a period ending after `unusedFrom`. */
+  async invoicesInAdvance(credited: readonly CreditedItem[]): Promise<readonly string[]> {
+    if (credited.length === 0) return [];
+    const sql = `SELECT DISTINCT line.invoice_id AS id ${BILLED_IN_ADVANCE}`;
+    return this.database.queryValues<string>(sql, parametersOfCredits(credited));
+  }
+
+  /** Returns the ids of non-void invoices that billed usage of these items in these periods. */
+  async invoicesOfUsage(usage: readonly BilledItem[]): Promise<readonly string[]> {
+    if (usage.length === 0) return [];
+    const sql = `SELECT DISTINCT line.invoice_id AS id ${BILLED_USAGE}`;
+    return this.database.queryValues<string>(sql, parametersOf(usage));
   }
 
   /**
@@ -285,6 +299,12 @@ export class BilledLinesRepository {
 }
 
 type BilledItem = Pick<UsageLineRequest, 'itemId' | 'period'>;
+
+type CreditedItem = Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>;
+
+function parametersOfCredits(credited: readonly CreditedItem[]): readonly unknown[] {
+  return [credited.map(({ itemId }) => itemId), credited.map(({ unusedFrom }) => unusedFrom)];
+}
 
 function parametersOf(usage: readonly BilledItem[]): readonly unknown[] {
   return [

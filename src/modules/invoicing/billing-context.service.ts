@@ -13,7 +13,6 @@ import { type CouponRequest, CouponContextsService } from './coupon-contexts.ser
 import type { InvoiceRateTerms } from './domain/billed-by';
 import type { BillingContext } from './domain/decide-invoice';
 import type { BilledLine } from './domain/held-lines';
-import type { Invoice } from './domain/invoice';
 import type { CreditLineRequest } from './domain/line-item-request';
 import type { BillingRequest } from './domain/billing-request';
 import { type CorrectingRequest, FirstBillsService } from './first-bills.service';
@@ -133,22 +132,6 @@ export class BillingContextService {
         followsAt: times?.get(customerId) ?? null,
       };
     };
-  }
-
-  /**
-   * Reads the contexts of renewal drafts. The coupons of a context are the coupons that were active when the draft was
-   * made, with their present remaining amounts, and the coupons of earlier lines that the draft may credit or correct.
-   */
-  async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
-    requests: readonly Request[],
-    customers: readonly Customer[],
-    now: Date,
-  ): Promise<(request: Request) => BillingContext> {
-    const contextOf = await this.loadAll(requests, customers, now);
-    const couponsOf = await this.coupons.loadForDrafts(
-      requests.map((request) => ({ request, corrected: correctedOf(contextOf(request)) })),
-    );
-    return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
   }
 }
 

@@ -9,9 +9,9 @@ import {
   restOf,
 } from '../coupons';
 import { BilledLinesRepository, type TakenDiscount } from './billed-lines.repository';
-import { type CouponContext, endOf, timeZoneOf } from './domain/decide-coupons';
+import { type CouponContext, endOf } from './domain/decide-coupons';
 import type { BilledLine } from './domain/held-lines';
-import type { Invoice } from './domain/invoice';
+import type { InvoiceCoupon } from './domain/invoice';
 import type { BillingRequest } from './domain/billing-request';
 
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
@@ -25,6 +25,11 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
   readonly timeZone?: string;
   /** True: the invoice is regenerated after its subscription ended. Coupons that ended then still apply. */
   readonly hasEnded?: boolean;
+  /**
+   * For a renewal draft that is calculated again: its stored coupons. Only these apply, with their present remaining
+   * amounts, even if they ended with their subscription after the draft was made.
+   */
+  readonly draftCoupons?: readonly InvoiceCoupon[];
 };
 
 /** A request, and the lines of earlier invoices that it may credit or correct. */
@@ -43,21 +48,20 @@ export class CouponContextsService {
   ) {}
 
   /**
-   * Returns a function that maps a request to the active coupons, and the coupons of earlier lines that the request may
-   * credit or correct.
+   * Returns a function that maps a request to the coupons that apply to it, and the coupons of earlier lines that the
+   * request may credit or correct.
    */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],
   ): Promise<(request: Request) => readonly CouponContext[]> {
-    const running = await this.runningFor(requests.map(({ request }) => request));
-    const discountedBy = requests.flatMap(redemptionIdsOf);
-    const usedUp = await this.redemptions.usedUpOf(discountedBy);
+    const termsOf = await this.applyingTo(requests.map(({ request }) => request));
+    const usedUp = await this.redemptions.usedUpOf(requests.flatMap(redemptionIdsOf));
     const againOf = (one: Crediting<CouponRequest>): readonly RedeemedTerms[] =>
       redemptionIdsOf(one).flatMap((id) => usedUp.get(id) ?? []);
     const taken = await this.takenIn(
       requests
         .filter((one) =>
-          [...(running.get(one.request.subscriptionId ?? '') ?? []), ...againOf(one)].some(
+          [...termsOf(one.request), ...againOf(one)].some(
             (terms) => hasAmountPerPeriod(terms) || isUsedPercentage(terms),
           ),
         )
@@ -67,7 +71,7 @@ export class CouponContextsService {
     for (const { request, corrected } of requests) {
       const { subscriptionId, billingPeriod } = request;
       if (subscriptionId === null) continue;
-      const terms = (running.get(subscriptionId) ?? []).filter(
+      const terms = termsOf(request).filter(
         ({ redemption }) =>
           billingPeriod === null || discountsPeriodFrom(redemption, billingPeriod.startAt),
       );
@@ -76,34 +80,6 @@ export class CouponContextsService {
       found.set(request, await this.contextsOf(inPeriod([...again, ...lasting], taken), taken));
     }
     return (request) => found.get(request) ?? [];
-  }
-
-  /**
-   * Returns a function that maps a request to the coupons that were active when its draft was made, with their present
-   * remaining amounts, and the coupons of earlier lines that the draft may credit or correct.
-   */
-  async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
-    drafts: readonly Crediting<Request>[],
-  ): Promise<(request: Request) => readonly CouponContext[]> {
-    const requests = drafts.map(({ request }) => request);
-    const usedUp = await this.redemptions.usedUpOf(drafts.flatMap(redemptionIdsOf));
-    const left = await this.redemptions.remainingTermsOf(
-      requests.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
-    );
-    const ofDrafts = new Map<Request, readonly CouponContext[]>();
-    const taken = await this.takenIn(requests);
-    for (const { request, corrected } of drafts) {
-      const { coupons, lines } = request.draft;
-      const terms = coupons
-        .filter(({ correctedFrom }) => correctedFrom === undefined)
-        .flatMap(({ redemptionId }) => left.get(redemptionId) ?? []);
-      const lasting = await this.withinMonths(terms, { ...request, timeZone: timeZoneOf(lines) });
-      const again = redemptionIdsOf({ request, corrected })
-        .filter((id) => !terms.some(({ redemption }) => redemption.id === id))
-        .flatMap((id) => usedUp.get(id) ?? []);
-      ofDrafts.set(request, await this.contextsOf(inPeriod([...again, ...lasting], taken), taken));
-    }
-    return (request) => ofDrafts.get(request) ?? [];
   }
 
   /** @param taken discounts that other invoices already gave in the billing period, by redemption id */
@@ -131,19 +107,30 @@ export class CouponContextsService {
     }));
   }
 
-  /** Returns, by subscription id, the coupon redemptions that apply to the requests, sorted by their own ids. */
-  private async runningFor(
+  /** Returns a function that maps a request to the coupon redemptions that apply to it. */
+  private async applyingTo(
     requests: readonly CouponRequest[],
-  ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
+  ): Promise<(request: CouponRequest) => readonly RedeemedTerms[]> {
     const idsOf = (those: readonly CouponRequest[]): readonly string[] =>
       those.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const isOfEnded = ({ hasEnded = false, billingPeriod }: CouponRequest): boolean =>
       hasEnded && billingPeriod !== null;
+    const withoutDraft = requests.filter(({ draftCoupons }) => draftCoupons === undefined);
     const running = await this.redemptions.runningRedemptions(
-      idsOf(requests.filter((request) => !isOfEnded(request))),
+      idsOf(withoutDraft.filter((request) => !isOfEnded(request))),
     );
-    const ofEnded = await this.redemptions.unusedRedemptions(idsOf(requests.filter(isOfEnded)));
-    return new Map([...running, ...ofEnded]);
+    const ofEnded = await this.redemptions.unusedRedemptions(idsOf(withoutDraft.filter(isOfEnded)));
+    const ofDrafts = await this.redemptions.remainingTermsOf(
+      requests.flatMap(({ draftCoupons = [] }) =>
+        draftCoupons.map(({ redemptionId }) => redemptionId),
+      ),
+    );
+    return ({ subscriptionId, draftCoupons }) =>
+      draftCoupons === undefined
+        ? (ofEnded.get(subscriptionId ?? '') ?? running.get(subscriptionId ?? '') ?? [])
+        : draftCoupons
+            .filter(({ correctedFrom }) => correctedFrom === undefined)
+            .flatMap(({ redemptionId }) => ofDrafts.get(redemptionId) ?? []);
   }
 
   /**

@@ -10,6 +10,8 @@ import { isInEffect } from './invoice-query';
 /** Column of a payment's credit. `takeAtOrigin` adds to it the amount that it takes from a credit note. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
+type AmountOfCredit = OriginUse | 'remaining';
+
 /** Checks the limits again, because another transaction may have changed the credit since the caller read it. */
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
@@ -25,18 +27,22 @@ const ADD = `
     refunded = credit_grant.refunded + excluded.refunded,
     lost = credit_grant.lost + excluded.lost`;
 
-const TAKE_LOST = `
-  UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
-  FROM (SELECT id, greatest(least(remaining, $2), -lost) AS amount
-    FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
-  WHERE credit_grant.id = taken.id
-  RETURNING taken.amount::text AS amount`;
+/**
+ * Moves an amount between two columns of the credit from a source, and returns the amount.
+ * @param amount SQL expression of the columns of the credit and of `$2`
+ */
+const MOVE_BETWEEN = (from: AmountOfCredit, to: AmountOfCredit, amount: string): string => `
+  UPDATE credit_grant SET ${from} = credit_grant.${from} - moved.amount, ${to} = credit_grant.${to} + moved.amount
+  FROM (SELECT id, ${amount} AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) moved
+  WHERE credit_grant.id = moved.id
+  RETURNING moved.amount::text AS amount`;
 
-const TAKE_REFUNDED = `
-  UPDATE credit_grant SET remaining = remaining - taken.amount, refunded = refunded + taken.amount
-  FROM (SELECT id, least(remaining, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
-  WHERE credit_grant.id = taken.id
-  RETURNING taken.amount::text AS amount`;
+const TAKE_LOST = MOVE_BETWEEN('remaining', 'lost', 'greatest(least(remaining, $2), -lost)');
+const TAKE_REFUNDED = MOVE_BETWEEN('remaining', 'refunded', 'least(remaining, $2)');
+const RESERVE = MOVE_BETWEEN('remaining', 'reserved', 'least(remaining, $2)');
+const TAKE_RESERVED = MOVE_BETWEEN('reserved', 'refunded', 'least(reserved, $2)');
+const RETURN_REFUNDED = MOVE_BETWEEN('refunded', 'remaining', 'refunded - least(refunded, $2)');
+const RELEASE_RESERVED = MOVE_BETWEEN('reserved', 'remaining', 'reserved - least(reserved, $2)');
 
 const TAKE_AT_ORIGIN = (use: OriginUse): string => `
   WITH taken AS (
@@ -51,30 +57,6 @@ const TAKE_AT_ORIGIN = (use: OriginUse): string => `
     ON CONFLICT (note_id, payment_id) DO UPDATE SET amount = credit_return.amount + excluded.amount)
   UPDATE credit_grant SET ${use} = ${use} + taken.amount FROM taken WHERE source_id = $2
   RETURNING taken.amount::text AS amount`;
-
-const RESERVE = `
-  SET remaining = remaining - least(remaining, $2), reserved = reserved + least(remaining, $2)
-  WHERE source_id = $1`;
-
-const TAKE_RESERVED = `
-  UPDATE credit_grant SET reserved = credit_grant.reserved - taken.amount,
-    refunded = refunded + taken.amount
-  FROM (SELECT id, least(reserved, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
-  WHERE credit_grant.id = taken.id
-  RETURNING taken.amount::text AS amount`;
-
-const RETURN_REFUNDED = `
-  UPDATE credit_grant SET refunded = credit_grant.refunded - returned.amount,
-    remaining = remaining + returned.amount
-  FROM (SELECT id, refunded - least(refunded, $2) AS amount
-    FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) returned
-  WHERE credit_grant.id = returned.id
-  RETURNING returned.amount::text AS amount`;
-
-const RELEASE_RESERVED = `
-  UPDATE credit_grant SET reserved = least(reserved, $2),
-    remaining = remaining + reserved - least(reserved, $2)
-  WHERE source_id = $1`;
 
 const RETURNED = `
   SELECT source_id, (refunded + reserved)::text AS refunded, lost::text,
@@ -206,17 +188,15 @@ export class CreditGrantsRepository {
 
   /**
    * Reserves up to `amount` of a credit for refunds. The credit is the one that the object `sourceId`, such as a payment,
-   * has given. Returns the changed credit; null: the object has given none.
+   * has given.
    */
-  reserve(sourceId: string, amount: bigint): Promise<StoredCreditGrant | null> {
-    this.database.requireTransaction();
-    return this.database.updateOne(CreditGrantEntity, RESERVE, [sourceId, amount.toString()]);
+  async reserve(sourceId: string, amount: bigint): Promise<void> {
+    await this.move(RESERVE, [sourceId], amount);
   }
 
   /** Marks up to `amount` of the reserved credit from a source as refunded. Returns the amount marked. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
-    this.database.requireTransaction();
-    return this.queryAmount(TAKE_RESERVED, [sourceId, amount.toString()]);
+    return this.move(TAKE_RESERVED, [sourceId], amount);
   }
 
   /**
@@ -225,8 +205,7 @@ export class CreditGrantsRepository {
    * @param sourceId id of the payment
    */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
-    this.database.requireTransaction();
-    return this.queryAmount(TAKE_LOST, [sourceId, amount.toString()]);
+    return this.move(TAKE_LOST, [sourceId], amount);
   }
 
   /**
@@ -234,8 +213,7 @@ export class CreditGrantsRepository {
    * the payment was refunded, and it has become unused since. Returns the amount marked.
    */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
-    this.database.requireTransaction();
-    return this.queryAmount(TAKE_REFUNDED, [sourceId, amount.toString()]);
+    return this.move(TAKE_REFUNDED, [sourceId], amount);
   }
 
   /**
@@ -249,8 +227,7 @@ export class CreditGrantsRepository {
     use: OriginUse,
     amount: bigint,
   ): Promise<bigint> {
-    this.database.requireTransaction();
-    return this.queryAmount(TAKE_AT_ORIGIN(use), [sourceId, originId, amount.toString()]);
+    return this.move(TAKE_AT_ORIGIN(use), [sourceId, originId], amount);
   }
 
   /**
@@ -258,16 +235,14 @@ export class CreditGrantsRepository {
    * the amount made available.
    */
   async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
-    this.database.requireTransaction();
-    return this.queryAmount(RETURN_REFUNDED, [sourceId, stillRefunded.toString()]);
+    return this.move(RETURN_REFUNDED, [sourceId], stillRefunded);
   }
 
   /**
    * Makes reserved credit available again, except for `stillPending`: the amount that other pending refunds reserve.
    */
   async releaseReserved(sourceId: string, stillPending: bigint): Promise<void> {
-    this.database.requireTransaction();
-    await this.database.query(RELEASE_RESERVED, [sourceId, stillPending.toString()]);
+    await this.move(RELEASE_RESERVED, [sourceId], stillPending);
   }
 
   async balanceOf(
@@ -305,7 +280,9 @@ export class CreditGrantsRepository {
     return rows.length === 1;
   }
 
-  private async queryAmount(sql: string, parameters: readonly unknown[]): Promise<bigint> {
-    return BigInt((await this.database.queryValue<string>(sql, parameters)) ?? 0);
+  private async move(sql: string, ids: readonly string[], amount: bigint): Promise<bigint> {
+    this.database.requireTransaction();
+    const moved = await this.database.queryValue<string>(sql, [...ids, amount.toString()]);
+    return BigInt(moved ?? 0);
   }
 }

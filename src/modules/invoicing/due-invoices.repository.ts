@@ -42,7 +42,11 @@ const ONE_DUE_FOR_COLLECTION = `
 
 const OVERDUE = (scope: TimeScope): string => `
   SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${BECOMES_OVERDUE}
-  ORDER BY due_at, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED`;
+  ORDER BY due_at, id LIMIT $3`;
+
+const LOCK_OVERDUE = `
+  SELECT id FROM invoice WHERE id = ANY ($1) AND due_at <= $2 AND ${BECOMES_OVERDUE}
+  ORDER BY due_at, id FOR NO KEY UPDATE SKIP LOCKED`;
 
 /** Reads when the next planned charge on a test clock is due. Includes charges of invoices that are no longer open. */
 export const NEXT_COLLECTION = `
@@ -143,7 +147,9 @@ export class DueInvoicesRepository {
     await this.database.query(POSTPONE_DUE, [[id], at, now]);
   }
 
-  /** Returns the ids of invoices that are no longer open, but had an automatic charge planned that is due now. */
+  /**
+   * Returns the ids of void, written off or wholly credited invoices that still have a planned charge, which is due.
+   */
   findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [
       scope,
@@ -152,13 +158,15 @@ export class DueInvoicesRepository {
     ]);
   }
 
-  /**
-   * Locks invoices that match {@link BECOMES_OVERDUE} and whose due date has come, until the transaction ends. Skips
-   * invoices that are locked.
-   */
-  lockOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
-    this.database.requireTransaction();
+  /** Returns the ids of unpaid invoices whose due date has come, those due longest first. */
+  findOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(OVERDUE(scope), [scope, now, limit]);
+  }
+
+  /** Locks those of the invoices that become overdue, until the transaction ends. Skips invoices that are locked. */
+  lockOverdue(ids: readonly string[], now: Date): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.database.queryValues<string>(LOCK_OVERDUE, [ids, now]);
   }
 
   async updateOverdue(invoices: readonly Invoice[]): Promise<void> {
@@ -178,6 +186,7 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
+  /** Ends the collection of a locked invoice that is void, written off or wholly credited. */
   async closeCollection(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(CLOSE_COLLECTION, [id]);
@@ -244,6 +253,7 @@ export class DueInvoicesRepository {
     return this.database.query<OpenRow>(OPEN_OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 
+  /** Returns the open invoices of a subscription that had at least one attempt at an automatic charge. */
   async findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     const rows = await this.database.query<{
       id: string;

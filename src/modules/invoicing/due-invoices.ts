@@ -1,15 +1,14 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { changedAt, nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
-import { Jobs } from '../../platform/jobs';
+import { Jobs, runAsBatch } from '../../platform/jobs';
 import { Outbox, toEventRecord } from '../../platform/outbox';
-import { TestClockParticipants } from '../test-clocks';
+import { DueQueues, TestClockParticipants } from '../test-clocks';
 import {
   NEXT_OVERDUE,
   WAITING_UNTIL_OVERDUE,
   DueInvoicesRepository,
-  type TimeScope,
 } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceOverdue } from './invoicing.events';
@@ -21,9 +20,12 @@ const EVERY_MS = 1_000;
 /** Marks unpaid invoices as overdue when their due date comes, in real time or on a test clock. */
 @Injectable()
 export class DueInvoices implements OnModuleInit {
+  private readonly logger = new Logger(NAME);
+
   constructor(
     private readonly jobs: Jobs,
     private readonly testClocks: TestClockParticipants,
+    private readonly queues: DueQueues,
     private readonly clock: Clock,
     private readonly database: Database,
     private readonly due: DueInvoicesRepository,
@@ -42,19 +44,43 @@ export class DueInvoices implements OnModuleInit {
       name: NAME,
       nextDue: NEXT_OVERDUE,
       runDue: async (testClockId, now) => {
-        await this.recordOverdue(testClockId, now);
+        const ids = await this.due.findOverdue(testClockId, now, BATCH_SIZE);
+        await this.recordOverdue(ids, now);
       },
     });
   }
 
-  /** Marks at most one batch of invoices as overdue. Returns true if there may be more. */
+  /**
+   * Marks at most one batch of invoices as overdue, in one commit; if that fails, each in its own commit. Returns true
+   * if there may be more.
+   */
   async runDue(): Promise<boolean> {
-    return (await this.recordOverdue(null, this.clock.now())) > 0;
+    const now = this.clock.now();
+    const ids = await this.due.findOverdue(null, now, BATCH_SIZE);
+    let marked = 0;
+    await runAsBatch(
+      ids,
+      async (some) => {
+        marked += await this.recordOverdue(some, now);
+      },
+      {
+        onBatchFailure: (error) => {
+          const message = 'due work failed together, and is done one by one';
+          this.logger.warn({ err: error, work: NAME, items: ids.length }, message);
+        },
+        onItemFailure: (error, id) => {
+          this.queues.countFailure(NAME, error);
+          this.logger.error({ err: error, work: NAME, id }, 'due work failed');
+        },
+      },
+    );
+    return marked > 0;
   }
 
-  private recordOverdue(scope: TimeScope, now: Date): Promise<number> {
+  /** Returns how many of the invoices were marked. Leaves out those that are locked, or no longer unpaid and due. */
+  private recordOverdue(candidates: readonly string[], now: Date): Promise<number> {
     return this.database.transaction(async () => {
-      const ids = await this.due.lockOverdue(scope, now, BATCH_SIZE);
+      const ids = await this.due.lockOverdue(candidates, now);
       const changes = (await this.invoices.findAll(ids)).map((before) => {
         const occurredAt = changedAt(now, before);
         return {

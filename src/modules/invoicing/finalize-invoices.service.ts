@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import { type Customer, CustomersService } from '../customers';
 import { BillingContextService } from './billing-context.service';
+import { timeZoneOf } from './domain/decide-coupons';
 import { decideInSequence } from './domain/decide-in-sequence';
 import { reassembleDraft } from './domain/decide-invoice';
 import { mayInvoiceBecome } from './domain/finalize';
@@ -94,11 +95,17 @@ export class FinalizeInvoicesService {
   ): Promise<readonly Invoice[]> {
     this.database.requireTransaction();
     if (drafts.length === 0) return [];
-    const requested = drafts.map((draft) => ({ ...requestOf(draft), ...givenBack, draft }));
+    const requested = drafts.map((draft) => ({
+      ...requestOf(draft),
+      ...givenBack,
+      draft,
+      draftCoupons: draft.coupons,
+      timeZone: timeZoneOf(draft.lines),
+    }));
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );
-    const contextOf = await this.contexts.loadForDrafts(requested, [...customers.values()], now);
+    const contextOf = await this.contexts.loadAll(requested, [...customers.values()], now);
     const decided = decideInSequence(
       requested,
       contextOf,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { GivenBackTerms } from './domain/billing-request';
 import { maxCreditable, NOTHING_REFUNDED, type RefundedOf } from './domain/given-back';
 import type { CreditLineRequest, LateUsageRequest } from './domain/line-item-request';
+import { BilledLinesRepository } from './billed-lines.repository';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
@@ -16,6 +17,7 @@ export interface GivenBackSources {
 @Injectable()
 export class GivenBackService {
   constructor(
+    private readonly billed: BilledLinesRepository,
     private readonly held: HeldByInvoiceRepository,
     private readonly usage: UsageReadingsService,
   ) {}
@@ -29,8 +31,8 @@ export class GivenBackService {
     subscriptionIds: readonly string[],
   ): Promise<GivenBackSources> {
     const late = await this.usage.late(subscriptionIds);
-    const credited = await this.held.creditedBy(credits);
-    const corrected = await this.held.billedUsage(late.map(({ request }) => request));
+    const credited = await this.billed.invoicesInAdvance(credits);
+    const corrected = await this.billed.invoicesOfUsage(late.map(({ request }) => request));
     return { invoiceIds: [...credited, ...corrected], late };
   }
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
@@ -42,21 +41,6 @@ const CREDIT_LINES = `
     JOIN invoice later ON later.id = credit.invoice_id AND ${isInEffect('later')}
   WHERE billed.invoice_id = $1`;
 
-const CREDITED_INVOICES = `
-  SELECT DISTINCT line.invoice_id AS id
-  FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
-    JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
-    JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}`;
-
-const BILLED_USAGE = `
-  SELECT DISTINCT line.invoice_id AS id
-  FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS billed (item_id, start_at, end_at)
-    JOIN invoice_line line ON line.item_id = billed.item_id AND line.period_start_at = billed.start_at
-      AND line.period_end_at = billed.end_at
-    JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.kind IN ('usage', 'minimum', 'maximum') AND ${isInEffect('invoice')}`;
-
 interface HeldRow {
   readonly id: string;
   readonly held: string;
@@ -94,28 +78,5 @@ export class HeldByInvoiceRepository {
   /** Returns the ids of credit lines on other non-void invoices that lower charges of this invoice. */
   creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
-  }
-
-  /** Returns the ids of non-void invoices that billed usage of these items in these periods. */
-  async billedUsage(
-    billed: readonly { readonly itemId: string; readonly period: Period }[],
-  ): Promise<readonly string[]> {
-    if (billed.length === 0) return [];
-    return this.database.queryValues<string>(BILLED_USAGE, [
-      billed.map(({ itemId }) => itemId),
-      billed.map(({ period }) => period.startAt),
-      billed.map(({ period }) => period.endAt),
-    ]);
-  }
-
-  /** Returns the ids of non-void invoices that billed an item in advance for a period ending after `unusedFrom`. */
-  async creditedBy(
-    credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
-  ): Promise<readonly string[]> {
-    if (credits.length === 0) return [];
-    return this.database.queryValues<string>(CREDITED_INVOICES, [
-      credits.map(({ itemId }) => itemId),
-      credits.map(({ unusedFrom }) => unusedFrom),
-    ]);
   }
 }

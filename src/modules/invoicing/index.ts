@@ -25,7 +25,12 @@ export { CreditBalanceService, type PaymentCredit } from './credit-balance.servi
 export type { OriginUse } from './credit-grants.repository';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
-export { NEXT_COLLECTION, type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';
+export {
+  DueInvoicesRepository,
+  NEXT_COLLECTION,
+  type TimeScope,
+  WAITING_FOR_COLLECTION,
+} from './due-invoices.repository';
 export { InvoiceCollectionService } from './invoice-collection.service';
 export { InvoicePaymentsService } from './invoice-payments.service';
 export {

@@ -3,7 +3,6 @@ import { invariant } from '../../core/invariant';
 import { changedAt, nextVersion } from '../../core/next-version';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import type { Invoice } from './domain/invoice';
-import type { AttemptedInvoice } from './domain/invoice-collection';
 import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { invoiceUpdated } from './invoicing.events';
@@ -56,13 +55,6 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Returns the ids of void, written off or wholly credited invoices that still have a planned charge, which is due.
-   */
-  findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
-    return this.due.findClosed(scope, now, limit);
-  }
-
-  /**
    * Reserves the whole payable amount of a locked invoice for an automatic charge, which counts as an attempt. Records
    * `invoice.updated`.
    */
@@ -93,11 +85,6 @@ export class InvoiceCollectionService {
       null,
       now,
     );
-  }
-
-  /** Ends the collection of a locked invoice that is void, written off or wholly credited. */
-  closeCollection(id: string): Promise<void> {
-    return this.due.closeCollection(id);
   }
 
   /** Delays the charge of locked invoices. Does not count an attempt. Records no event, because it may happen often. */
@@ -135,24 +122,8 @@ export class InvoiceCollectionService {
     );
   }
 
-  /** Returns the open invoices of a subscription that had at least one attempt at an automatic charge. */
-  findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
-    return this.due.findAttempted(subscriptionId);
-  }
-
   /** Returns the open invoices of subscriptions, locked until the caller's transaction ends. */
   async lockOpenOf(subscriptionIds: readonly string[]): Promise<readonly Invoice[]> {
     return this.invoices.findAll(await this.due.lockOpenOf(subscriptionIds));
-  }
-
-  /**
-   * Locks the open invoices of subscriptions. Returns the ids of subscriptions with a pending payment of one of them.
-   */
-  lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.due.lockBeingPaid(subscriptionIds);
-  }
-
-  hasOpen(subscriptionId: string): Promise<boolean> {
-    return this.due.hasOpen(subscriptionId);
   }
 }

@@ -115,6 +115,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     BillingContextService,
     CreditBalanceService,
     CreditNotesService,
+    DueInvoicesRepository,
     FinalizeInvoicesService,
     GivenBackService,
     InvoiceCollectionService,

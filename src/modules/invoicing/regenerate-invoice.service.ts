@@ -5,6 +5,7 @@ import { raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { Customer } from '../customers';
+import { BilledLinesRepository } from './billed-lines.repository';
 import { BillingContextService } from './billing-context.service';
 import { timeZoneOf } from './domain/decide-coupons';
 import type { RefundedOf } from './domain/given-back';
@@ -14,7 +15,6 @@ import type { CreditLineRequest } from './domain/line-item-request';
 import type { BillingPeriods } from './domain/billing-request';
 import { isNoLongerOwed, regeneratedFrom, type ChargeState } from './domain/regenerate';
 import { usageToRebill, usagePeriodsOf } from './domain/usage-to-rebill';
-import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 import {
   invoiceNotFound,
@@ -43,7 +43,7 @@ export class RegenerateInvoiceService {
   constructor(
     private readonly invoices: InvoicesRepository,
     private readonly contexts: BillingContextService,
-    private readonly held: HeldByInvoiceRepository,
+    private readonly billed: BilledLinesRepository,
     private readonly finalization: FinalizationService,
     private readonly usage: UsageReadingsService,
     private readonly outbox: Outbox,
@@ -109,7 +109,7 @@ export class RegenerateInvoiceService {
    * is regenerated, usage corrections may take back amounts of these other invoices.
    */
   correctedBy(invoice: Invoice): Promise<readonly string[]> {
-    return this.held.billedUsage(usagePeriodsOf(invoice));
+    return this.billed.invoicesOfUsage(usagePeriodsOf(invoice));
   }
 
   /** Returns the subscription id and the start of each period whose usage the invoice billed. */

@@ -256,10 +256,23 @@ export class Configuration extends ValidSettings {
   }
 }
 
-/**
- * Only this function reads `process.env`.
- * @param fixed settings that override the environment variables
- */
-export function loadConfiguration(fixed: Environment = {}): Configuration {
-  return new Configuration({ ...process.env, ...fixed });
+/** Settings of a command, which answers no requests and does no due work, whatever `ROLE` is. */
+class CommandConfiguration extends Configuration {
+  override get answersHttp(): boolean {
+    return false;
+  }
+
+  override get doesDueWork(): boolean {
+    return false;
+  }
+}
+
+/** Reads the settings of the service. Only this function and {@link loadCommandConfiguration} read `process.env`. */
+export function loadConfiguration(): Configuration {
+  return new Configuration(process.env);
+}
+
+/** Reads the settings of a command. Only errors are logged. */
+export function loadCommandConfiguration(): Configuration {
+  return new CommandConfiguration({ ...process.env, LOG_LEVEL: 'error' });
 }

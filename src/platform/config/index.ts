@@ -1,4 +1,9 @@
-export { Configuration, ConfigurationError, loadConfiguration } from './configuration';
+export {
+  Configuration,
+  ConfigurationError,
+  loadCommandConfiguration,
+  loadConfiguration,
+} from './configuration';
 export type { RateLimitSettings } from './configuration';
 export { ConfigurationModule } from './configuration.module';
 export { parseEncryptionKeys } from './encryption-keys';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
-import { InvoiceCollectionService, InvoicePaymentsService, type TimeScope } from '../../invoicing';
+import { DueInvoicesRepository, InvoicePaymentsService, type TimeScope } from '../../invoicing';
 import { BillingLocks } from '../billing-locks';
 import type { OnFailure } from './collect-invoices.workflow';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
@@ -17,7 +17,7 @@ export class CloseCollectionWorkflow {
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicePaymentsService,
     private readonly customers: CustomersService,
-    private readonly collection: InvoiceCollectionService,
+    private readonly dueInvoices: DueInvoicesRepository,
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
 
@@ -31,7 +31,7 @@ export class CloseCollectionWorkflow {
     limit: number,
     onFailure: OnFailure,
   ): Promise<number> {
-    const ids = await this.collection.findClosed(scope, now, limit);
+    const ids = await this.dueInvoices.findClosed(scope, now, limit);
     let closed = 0;
     for (const id of ids) {
       try {
@@ -51,7 +51,7 @@ export class CloseCollectionWorkflow {
       const subscription = await this.locks.lockSubscription(subscriptionId);
       const invoice = await this.invoices.lock(id);
       if (invoice.collectAt === null) return;
-      await this.collection.closeCollection(id);
+      await this.dueInvoices.closeCollection(id);
       if (subscription !== null) await this.status.applySettled(subscription, now);
     });
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
-import { type Invoice, InvoiceCollectionService } from '../../invoicing';
+import { type Invoice, DueInvoicesRepository } from '../../invoicing';
 import {
   decideEndUnpaid,
   isAwaitingPayment,
@@ -23,7 +23,7 @@ export class FirstPaymentsWorkflow {
   constructor(
     private readonly locks: BillingLocks,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly collection: InvoiceCollectionService,
+    private readonly dueInvoices: DueInvoicesRepository,
     private readonly status: SubscriptionStatusWorkflow,
     private readonly outcomes: ApplyOutcomesWorkflow,
     private readonly unpaidInvoices: VoidUnpaidInvoicesWorkflow,
@@ -73,7 +73,7 @@ export class FirstPaymentsWorkflow {
     const { id } = before;
     const subscription = await this.locks.lockSubscription(id);
     if (subscription === null || !isAwaitingPayment(subscription)) return false;
-    if ((await this.collection.lockBeingPaid([id])).has(id)) return false;
+    if ((await this.dueInvoices.lockBeingPaid([id])).has(id)) return false;
     await this.expire(id, now);
     return true;
   }

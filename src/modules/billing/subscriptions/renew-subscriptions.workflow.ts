@@ -3,7 +3,7 @@ import { changedAt, nextVersion } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
-import { InvoiceCollectionService } from '../../invoicing';
+import { DueInvoicesRepository } from '../../invoicing';
 import {
   commandTime,
   decideEndOfDeletedCustomer,
@@ -61,7 +61,7 @@ export class RenewSubscriptionsWorkflow {
   constructor(
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly collection: InvoiceCollectionService,
+    private readonly dueInvoices: DueInvoicesRepository,
     private readonly locks: BillingLocks,
     private readonly outcomes: ApplyOutcomesWorkflow,
     private readonly outbox: Outbox,
@@ -126,7 +126,7 @@ export class RenewSubscriptionsWorkflow {
     const locked = await this.subscriptions.lockSnapshots(ids);
     const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
     const waiting = snapshots.filter(({ subscription }) => isAwaitingPayment(subscription));
-    const beingPaid = await this.collection.lockBeingPaid(
+    const beingPaid = await this.dueInvoices.lockBeingPaid(
       waiting.map(({ subscription }) => subscription.id),
     );
     return { snapshots, customerIds, beingPaid };

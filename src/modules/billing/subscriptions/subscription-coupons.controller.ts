@@ -32,8 +32,7 @@ import {
   toSubscriptionPreviewDto,
 } from '../dto/subscription-preview.dto';
 import { CHANGE_PROBLEMS, REDEMPTION_PROBLEMS } from './command-problems';
-import { RedeemCouponWorkflow } from './redeem-coupon.workflow';
-import { RemoveCouponWorkflow } from './remove-coupon.workflow';
+import { SubscriptionCouponsWorkflow } from './subscription-coupons.workflow';
 
 const subscriptionId = new IdPipe('sub', subscriptionNotFound);
 const redemptionId = new IdPipe('red', couponRedemptionNotFound);
@@ -44,8 +43,7 @@ export class SubscriptionCouponsController {
   constructor(
     private readonly subscriptions: SubscriptionsService,
     private readonly redemptions: RedemptionsService,
-    private readonly redeemCouponWorkflow: RedeemCouponWorkflow,
-    private readonly removeCouponWorkflow: RemoveCouponWorkflow,
+    private readonly couponsWorkflow: SubscriptionCouponsWorkflow,
   ) {}
 
   @Get()
@@ -81,11 +79,8 @@ export class SubscriptionCouponsController {
     @IfMatch() expected: VersionCondition,
   ): SubscriptionOrPreview {
     return preview === true
-      ? withETag(
-          await this.redeemCouponWorkflow.preview(id, code, expected),
-          toSubscriptionPreviewDto,
-        )
-      : withETag(await this.redeemCouponWorkflow.redeem(id, code, expected), toSubscriptionDto);
+      ? withETag(await this.couponsWorkflow.preview(id, code, expected), toSubscriptionPreviewDto)
+      : withETag(await this.couponsWorkflow.redeem(id, code, expected), toSubscriptionDto);
   }
 
   @Delete(':redemption_id')
@@ -99,6 +94,6 @@ export class SubscriptionCouponsController {
     @Param('id', subscriptionId) id: string,
     @Param('redemption_id', redemptionId) redemption: string,
   ): Promise<void> {
-    await this.removeCouponWorkflow.remove(id, redemption);
+    await this.couponsWorkflow.remove(id, redemption);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { changedAt, nextVersion } from '../../../core/next-version';
 import { Outbox } from '../../../platform/outbox';
-import { attemptsFailure, InvoiceCollectionService } from '../../invoicing';
+import { attemptsFailure, DueInvoicesRepository } from '../../invoicing';
 import { PaymentsService } from '../../payments';
 import {
   type PaymentEvent,
@@ -23,7 +23,7 @@ export class SubscriptionStatusWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
     private readonly derivedState: DerivedState,
-    private readonly collection: InvoiceCollectionService,
+    private readonly dueInvoices: DueInvoicesRepository,
     private readonly payments: PaymentsService,
     private readonly outbox: Outbox,
   ) {}
@@ -35,7 +35,7 @@ export class SubscriptionStatusWorkflow {
 
   /** Applies the event `settled` if the subscription has no open invoice. Written-off invoices are not open. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
-    if (await this.collection.hasOpen(before.id)) return;
+    if (await this.dueInvoices.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);
   }
 
@@ -44,7 +44,7 @@ export class SubscriptionStatusWorkflow {
    * event of this status. Writes nothing.
    */
   async afterPause(resumed: Outcome): Promise<Outcome> {
-    const attempted = await this.collection.findAttempted(resumed.subscription.id);
+    const attempted = await this.dueInvoices.findAttempted(resumed.subscription.id);
     const inFlight = await this.payments.findBeingCharged(attempted.map(({ id }) => id));
     const failure = attemptsFailure(attempted, inFlight);
     if (failure === null) return resumed;

@@ -7,11 +7,12 @@ import { type CommandPreview, PreviewInvoiceWorkflow } from './preview-invoice.w
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Redeems coupons on subscriptions. A coupon applies from the next invoice on. First locks the customer, does the due
- * work of the subscription, such as a renewal, and locks the subscription.
+ * Redeems coupons on subscriptions, and removes them. A coupon applies from the next invoice on. Invoices that were made
+ * with a removed coupon stay as they are. Each method first locks the customer, does the due work of the subscription,
+ * such as a renewal, and locks the subscription.
  */
 @Injectable()
-export class RedeemCouponWorkflow {
+export class SubscriptionCouponsWorkflow {
   constructor(
     private readonly database: Database,
     private readonly renewals: RenewSubscriptionsWorkflow,
@@ -47,6 +48,18 @@ export class RedeemCouponWorkflow {
       const nothing = outcomeOf(snapshot.subscription, {});
       const preview = await this.previews.preview(snapshot, nothing, customer, now, [redeemed]);
       return { ...preview, version: snapshot.subscription.version };
+    });
+  }
+
+  /**
+   * A no-op if the coupon is removed already.
+   * @throws {ProblemError} the errors of `RenewSubscriptionsWorkflow.lockCurrent` and `RedemptionsService.remove`
+   */
+  remove(id: string, redemptionId: string): Promise<void> {
+    return this.database.transaction(async () => {
+      const { snapshot, now } = await this.renewals.lockCurrent(id);
+      await this.redemptions.remove(id, redemptionId, now);
+      await this.revenue.record([snapshot.subscription], now);
     });
   }
 }
