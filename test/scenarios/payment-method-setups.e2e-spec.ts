@@ -1,7 +1,9 @@
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DueSetups } from '../../src/modules/billing/payments/due-setups';
+import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
 import { createCustomer } from '../support/billing';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { noSuch } from '../support/stripe/errors';
 import { eventsOf } from '../support/test-app';
 
 const MINUTE_MS = 60_000;
@@ -242,6 +244,23 @@ describe('a setup of a payment method at Stripe', () => {
       expect(await read()).toMatchObject({ status: 'expired' });
     },
   );
+
+  it('that Stripe does not have delays automatic charges only until one attempt', async () => {
+    const { read, secret } = await begun();
+    story.stripe.faults.plan(noSuch('setupintent', 'unknown', 'intent'), {
+      operation: 'setupIntents.retrieve',
+    });
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.notified();
+    const sql = 'SELECT attempts, due_at FROM provider_event WHERE due_at IS NOT NULL';
+    const due_at = new Date(story.engine.clock.now().getTime() + 60 * MINUTE_MS);
+    expect(await story.engine.database.query(sql)).toEqual([
+      { attempts: FREQUENT_ATTEMPTS, due_at },
+    ]);
+    story.engine.clock.advanceMs(60 * MINUTE_MS);
+    await story.notified();
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
 
   it('is refused while Stripe does not answer, and nothing is stored', async () => {
     const customer = await createCustomer(story.engine);

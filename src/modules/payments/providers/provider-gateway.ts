@@ -219,7 +219,7 @@ export class ProviderGateway {
   ): Promise<Answer | UnknownOutcome> {
     this.database.refuseTransaction('A call to a payment provider');
     if (!this.isEnabled(name)) {
-      const message = 'a payment or refund waits: PAYMENT_PROVIDERS does not name its provider';
+      const message = 'a call to a provider is not made: PAYMENT_PROVIDERS does not name it';
       this.logger.warn({ provider: name }, message);
       return UNKNOWN;
     }
