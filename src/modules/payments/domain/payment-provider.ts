@@ -276,8 +276,11 @@ export interface ChargeQuery {
   readonly amount: bigint;
   readonly currency: string;
   readonly customerReference: string;
-  /** Real time of the first request with the current `providerAttempt` of the payment; not in the future. */
-  readonly sentAt: Date;
+  /**
+   * Real time of the first request with the current `providerAttempt` of the payment, by a clock that may have been ahead
+   * of the provider's; null: not known.
+   */
+  readonly sentAt: Date | null;
 }
 
 /**
