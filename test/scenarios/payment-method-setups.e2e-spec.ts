@@ -1,7 +1,9 @@
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DueSetups } from '../../src/modules/billing/payments/due-setups';
+import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
 import { createCustomer } from '../support/billing';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { noSuch } from '../support/stripe/errors';
 import { eventsOf } from '../support/test-app';
 
 const MINUTE_MS = 60_000;
@@ -203,6 +205,60 @@ describe('a setup of a payment method at Stripe', () => {
     story.stripe.faults.clear();
     story.engine.clock.advanceMs(3 * MINUTE_MS);
     await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('succeeds if Stripe answers again only two days later', async () => {
+    const { read, secret } = await begun();
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    story.engine.clock.advanceMs(2 * DAY_MS);
+    story.stripe.faults.plan('error_500_before', { operation: 'setupIntents.retrieve', times: 10 });
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'pending' });
+    story.stripe.faults.clear();
+    story.engine.clock.advanceMs(60 * MINUTE_MS);
+    await story.run(DueSetups);
+    expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it.each(['that Stripe does not have', 'that succeeded, and whose method Stripe does not have,'])(
+    '%s ends a day after it expired',
+    async (which) => {
+      const { read, secret } = await begun();
+      const [intent = ''] = secret.split('_secret_');
+      const { setupIntents } = story.stripe.account;
+      if (which === 'that Stripe does not have') {
+        setupIntents.delete(intent);
+      } else {
+        story.stripe.webhooks.fate = () => 'lose';
+        story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+        const made = setupIntents.get(intent);
+        if (made !== undefined) made.payment_method = null;
+      }
+      story.engine.clock.advanceMs(2 * DAY_MS - 60 * MINUTE_MS);
+      await story.run(DueSetups);
+      expect(await read()).toMatchObject({ status: 'pending' });
+      story.engine.clock.advanceMs(60 * MINUTE_MS);
+      await story.run(DueSetups);
+      expect(await read()).toMatchObject({ status: 'expired' });
+    },
+  );
+
+  it('that Stripe does not have delays automatic charges only until one attempt', async () => {
+    const { read, secret } = await begun();
+    story.stripe.faults.plan(noSuch('setupintent', 'unknown', 'intent'), {
+      operation: 'setupIntents.retrieve',
+    });
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.notified();
+    const sql = 'SELECT attempts, due_at FROM provider_event WHERE due_at IS NOT NULL';
+    const due_at = new Date(story.engine.clock.now().getTime() + 60 * MINUTE_MS);
+    expect(await story.engine.database.query(sql)).toEqual([
+      { attempts: FREQUENT_ATTEMPTS, due_at },
+    ]);
+    story.engine.clock.advanceMs(60 * MINUTE_MS);
+    await story.notified();
     expect(await read()).toMatchObject({ status: 'succeeded' });
   });
 

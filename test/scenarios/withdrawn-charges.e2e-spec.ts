@@ -1,8 +1,11 @@
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { AbandonedWork } from '../../src/platform/processes';
 import { DueDetachments } from '../../src/modules/payments/methods/due-detachments';
+import { loseNumber } from '../support/process-sessions';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { type OperationName } from '../support/stripe/parameters';
+import { until } from '../support/until';
 
 const HOUR_MS = 3_600_000;
 
@@ -87,6 +90,56 @@ describe('a charge that Stripe did not execute', () => {
     throw new Error(`The payment of ${invoice} has no final outcome.`);
   }
 
+  /** Ends the leases of the process, as if it had died. The process goes on with its requests to Stripe. */
+  async function loseLeases(): Promise<void> {
+    await loseNumber(story.engine);
+    await until('no payment has a lease', async () => {
+      await story.engine.app.get(AbandonedWork).runDue();
+      const leased = 'SELECT FROM payment WHERE leased_by IS NOT NULL';
+      return (await story.engine.database.query(leased)).length === 0;
+    });
+  }
+
+  const untilHanging = (count: number) =>
+    until(`${count} requests hang`, () => story.stripe.faults.hanging === count);
+
+  /**
+   * Begins the automatic charge of an invoice. The request that prepares the charge hangs, and the process loses its
+   * leases. The client gives the request up after 12 s of real time.
+   */
+  async function beginHanging() {
+    story.stripe.webhooks.fate = () => 'lose';
+    const { customer, method } = await story.customerWith('pm_card_visa');
+    const added = { provider: 'stripe', token: 'pm_card_mastercard' };
+    const { id: other } = await story.post(`/v1/customers/${customer}/payment-methods`, added);
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
+    const { id: invoice } = await story.post('/v1/invoices', body);
+    await command(`/v1/invoices/${invoice}/finalize`);
+    story.stripe.faults.plan('hang_before', { operation: 'paymentIntents.create' });
+    await story.engine.app.get(DueCollections).runDue();
+    await untilHanging(1);
+    await loseLeases();
+    return { customer, method, invoice, other };
+  }
+
+  type Begun = Awaited<ReturnType<typeof beginHanging>>;
+
+  /** Ends all work, makes the other card the default, and expects that the invoice was paid once. */
+  async function expectPaidOnce({ customer, other, invoice }: Begun): Promise<void> {
+    await story.engine.app.get(DueCollections).idle();
+    const path = `/v1/customers/${customer}/payment-methods/${other}`;
+    await story.engine.http.patch(path).send({ is_default: true }).expect(200);
+    await collect();
+    story.engine.clock.advanceMs(HOUR_MS);
+    await story.run(DuePayments);
+    const succeeded = openIntents(invoice).filter(({ status }) => status === 'succeeded');
+    expect(succeeded).toHaveLength(1);
+    expect(await story.get(`/v1/invoices/${invoice}`)).toMatchObject({ status: 'paid' });
+    const { data } = await story.get<{ data: object[] }>('/v1/provider-discrepancies');
+    expect(data).toEqual([]);
+  }
+
   const openIntents = (invoice: string) =>
     [...story.stripe.account.paymentIntents.values()].filter(
       ({ metadata, status }) => metadata['invoice_id'] === invoice && status !== 'canceled',
@@ -161,6 +214,73 @@ describe('a charge that Stripe did not execute', () => {
       const { invoice } = await notExecuted(step, 'send_invoice');
       await credit(invoice, 400);
       expect(await ended(invoice)).toMatchObject({ status: 'succeeded' });
+    });
+  });
+
+  describe('while a process that has lost its lease goes on with it', () => {
+    it('is not canceled after its reference was stored, although its method was deleted', async () => {
+      const { faults } = story.stripe;
+      const begun = await beginHanging();
+      await deleteMethod(begun.customer, begun.method.id);
+      faults.plan('answer_held', { operation: 'paymentIntents.list', skip: 1 });
+      faults.plan('answer_held', { operation: 'paymentIntents.confirm' });
+      const poll = story.run(DuePayments);
+      await untilHanging(2);
+      faults.release(1);
+      await untilHanging(2);
+      faults.release(1);
+      await poll;
+      faults.release();
+      await expectPaidOnce(begun);
+      expect(await chargesOf(begun.invoice)).toMatchObject([{ status: 'succeeded' }]);
+    });
+
+    /** Returns the status of the refusal; 0 if the client gave its request up before, on a slow machine. */
+    async function refusedLate(): Promise<number> {
+      const { faults, server } = story.stripe;
+      const { length } = server.requests;
+      const begun = await beginHanging();
+      const { customer, method, invoice } = begun;
+      const request = server.requests
+        .slice(length)
+        .find(({ operation }) => operation === 'paymentIntents.create');
+      story.engine.clock.advanceMs(24 * HOUR_MS);
+      faults.plan('answer_held', { operation: 'paymentIntents.confirm' });
+      const poll = story.run(DuePayments);
+      await untilHanging(2);
+      await story.stripe.client().paymentMethods.detach(method.token);
+      faults.release(1);
+      await story.engine.app.get(DueCollections).idle();
+      expect(await chargesOf(invoice)).toMatchObject([{ status: 'processing' }]);
+      faults.release();
+      await poll;
+      await expectPaidOnce(begun);
+      expect(await chargesOf(invoice)).toMatchObject([{ status: 'succeeded' }]);
+      const path = `/v1/customers/${customer}/payment-methods/${method.id}`;
+      expect(await story.get(path)).toMatchObject({ unusable_since: null });
+      return request?.status ?? 0;
+    }
+
+    it('does not fail if Stripe refuses to prepare it while another one is confirmed', async () => {
+      let status = 0;
+      for (let tries = 0; status === 0 && tries < 3; tries += 1) status = await refusedLate();
+      expect(status).toBe(400);
+    });
+
+    it('is not confirmed once it is canceled', async () => {
+      const begun = await beginHanging();
+      const { customer, method, invoice } = begun;
+      await deleteMethod(customer, method.id);
+      await story.run(DuePayments);
+      expect(await chargesOf(invoice)).toMatchObject([{ status: 'canceled' }]);
+      story.stripe.faults.release();
+      await expectPaidOnce(begun);
+      expect(await chargesOf(invoice)).toMatchObject([
+        { status: 'succeeded' },
+        { status: 'canceled' },
+      ]);
+      const statuses = openIntents(invoice).map(({ status }) => status);
+      expect(statuses.sort()).toEqual(['requires_confirmation', 'succeeded']);
     });
   });
 });

@@ -6,6 +6,7 @@ export {
   hasEnded,
   type MethodChoice,
   type PaymentRequest,
+  validOutcome,
   withOutcome,
 } from './domain/payment';
 export { paymentDisputed } from './disputes/disputes.errors';

@@ -37,7 +37,7 @@ export class Faults {
   /** Chooses a fault if none is planned. Used by random tests. */
   decide: (operation: OperationName) => Fault | null = () => null;
   private planned: Planned[] = [];
-  private waiting: (() => void)[] = [];
+  private readonly waiting: (() => void)[] = [];
 
   /**
    * Plans a fault for the next `times` requests of an operation (default: of any). The first `skip` requests have no
@@ -73,11 +73,12 @@ export class Faults {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Continues the requests that hang before their effect, or whose response is held. */
-  release(): void {
-    const waiting = this.waiting;
-    this.waiting = [];
-    for (const resume of waiting) resume();
+  /**
+   * Continues the requests that hang before their effect, or whose response is held.
+   * @param count only this number of them, in the order of their arrival
+   */
+  release(count = this.waiting.length): void {
+    for (const resume of this.waiting.splice(0, count)) resume();
   }
 
   /** Removes planned faults and `decide`. */

@@ -19,7 +19,7 @@ export interface RecordedRequest {
   readonly key: string | null;
   readonly parameters: Readonly<Record<string, FormValue>>;
   readonly fault: Fault | null;
-  /** 0 if no response was sent. */
+  /** 0 if no response was sent, because of a fault or because the client has disconnected. */
   status: number;
   replayed: boolean;
 }
@@ -92,6 +92,7 @@ export class StripeServer {
     const url = new URL(request.url ?? '/', 'http://stripe');
     const id = this.account.newId('req');
     response.setHeader('request-id', id);
+    response.setHeader('date', new Date(this.account.nowMs).toUTCString());
     try {
       this.authorize(request);
       const route = this.route(request.method ?? '', url.pathname);
@@ -124,6 +125,7 @@ export class StripeServer {
         response.writeHead(fault.status).end(fault.text);
         return;
       }
+      if (response.destroyed) return;
       record.status = answered.status;
       if (key !== null) response.setHeader('idempotency-key', key);
       if (record.replayed) response.setHeader('idempotent-replayed', 'true');

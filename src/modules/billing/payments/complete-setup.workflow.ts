@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import {
+  type ApplyResult,
   type PaymentMethodSetup,
   PaymentMethodsService,
   PaymentMethodSetupsService,
@@ -33,13 +34,13 @@ export class CompleteSetupWorkflow {
     private readonly savePaymentMethod: SavePaymentMethodWorkflow,
   ) {}
 
-  /** Returns false if the provider did not answer. */
-  async resume(id: string): Promise<boolean> {
+  /** Returns false if the provider did not answer; `missing` if it does not have the setup, which stays pending. */
+  async resume(id: string): Promise<ApplyResult> {
     const setup = await this.setups.find(id);
     if (setup?.status !== 'pending') return true;
     const state = await this.setups.readState(setup);
     await this.settle(setup, state);
-    return state.kind !== 'unknown';
+    return state.kind === 'missing' ? 'missing' : state.kind !== 'unknown';
   }
 
   private settle({ id, customerId }: PaymentMethodSetup, state: ProviderSetupState): Promise<void> {

@@ -10,6 +10,7 @@ import {
   PaymentRecordsService,
   PaymentRetries,
   type ProviderOutcome,
+  validOutcome,
   withOutcome,
 } from '../../payments';
 import type { Subscription } from '../../subscriptions';
@@ -70,16 +71,17 @@ export class SettlePaymentWorkflow {
    */
   settle(
     { id, ...lease }: LeasedPayment,
-    outcome: ProviderOutcome,
+    seen: ProviderOutcome,
     isReserved = true,
   ): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
       const found = await this.payments.lockCustomerOf(id);
-      const declined = await this.retries.lockDeclined(found, outcome);
+      const declined = await this.retries.lockDeclined(found, seen);
       const owed = await this.lockDebt(found, isReserved);
       const locked = await this.lockPayment(found, owed);
       const { before, now } = locked;
+      const outcome = validOutcome(before, seen);
       const updated = withOutcome(before, { outcome, askedAt, lease }, now);
       const after = updated === before ? before : await this.write(locked, updated, owed);
       if (updated !== before) await this.retries.markUnusable(declined, outcome, now);

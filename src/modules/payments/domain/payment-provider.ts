@@ -10,10 +10,18 @@ export type ProviderName = (typeof PROVIDER_NAMES)[number];
 export type FailureRetry = 'soft' | 'hard' | 'customer';
 
 /** A charge or refund that has not moved money and will not move any. */
-export interface FailedOutcome {
+export interface FailedOutcome extends EndWithoutCharge {
   readonly kind: 'failed';
   readonly failureCode: string;
   readonly retry: FailureRetry;
+}
+
+interface EndWithoutCharge {
+  /**
+   * Present if the payment ends because it has no charge at the provider. The outcome is then valid only while the
+   * payment has no reference: another process may have stored one meanwhile, and confirms that charge.
+   */
+  readonly hasNoCharge?: true;
 }
 
 /** Failure code for an amount or currency that the provider cannot charge with any payment method. */
@@ -53,9 +61,15 @@ export type ProviderOutcome =
   /** The customer has to confirm the charge, e.g. by 3-D Secure. */
   | { readonly kind: 'requires_action'; readonly reference: string }
   /** Canceled before any money moved. If `reference` is absent, the stored reference of the payment does not change. */
-  | { readonly kind: 'canceled'; readonly reference?: string }
+  | ({ readonly kind: 'canceled'; readonly reference?: string } & EndWithoutCharge)
   | NotSentOutcome
   | UnknownOutcome;
+
+/** Returns the outcome of a payment that has no charge at the provider. A final outcome gets `hasNoCharge`. */
+export function withoutCharge(outcome: ProviderOutcome): ProviderOutcome {
+  const isEnd = outcome.kind === 'failed' || outcome.kind === 'canceled';
+  return isEnd ? { ...outcome, hasNoCharge: true } : outcome;
+}
 
 /**
  * Returns the failure code if the outcome makes the payment method unusable: a `hard` failure, unless its code is
@@ -170,6 +184,7 @@ export type ProviderSetupState =
   | { readonly kind: 'canceled' }
   /** The customer set up a payment method that cannot be stored for later charges. */
   | { readonly kind: 'refused'; readonly failureCode: string }
+  | MissingObject
   | UnknownOutcome;
 
 /** Data for the customer's browser to confirm a charge or finish a setup. Fetched for each request and never stored. */
@@ -261,8 +276,11 @@ export interface ChargeQuery {
   readonly amount: bigint;
   readonly currency: string;
   readonly customerReference: string;
-  /** Real time of the first request with the current `providerAttempt` of the payment. */
-  readonly sentAt: Date;
+  /**
+   * Real time of the first request with the current `providerAttempt` of the payment, by a clock that may have been ahead
+   * of the provider's; null: not known.
+   */
+  readonly sentAt: Date | null;
 }
 
 /**

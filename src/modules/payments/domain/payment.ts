@@ -185,6 +185,18 @@ function sentAtBy({ sentAt, createdAt }: Payment, now: Date): Date | null {
   return isMisdated(sentAt ?? createdAt, now) ? now : sentAt;
 }
 
+/**
+ * Returns the outcome to apply to a locked payment: `unknown` if the payment has got a charge since the outcome was
+ * decided without one.
+ */
+export function validOutcome(
+  { providerReference }: Payment,
+  outcome: ProviderOutcome,
+): ProviderOutcome {
+  const isOutdated = 'hasNoCharge' in outcome && providerReference !== null;
+  return isOutdated ? { kind: 'unknown' } : outcome;
+}
+
 /** A provider's answer, and the lease under which the provider was called. */
 export interface PolledOutcome {
   readonly outcome: ProviderOutcome;

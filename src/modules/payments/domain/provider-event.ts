@@ -19,6 +19,8 @@ export interface ProviderEvent {
 /** A page of listed events, newest first. */
 export interface ProviderEventPage {
   readonly events: readonly ProviderEvent[];
+  /** Time of the answer by the provider's clock; null: the answer does not state it. */
+  readonly answeredAt: Date | null;
   /** Id of the event after which the next page begins; null: this is the last page. */
   readonly next: string | null;
 }

@@ -6,12 +6,19 @@ import type { ProviderName } from '../domain/payment-provider';
 @Entity('provider_cursor')
 export class ProviderCursorEntity {
   @PrimaryColumn({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
-  /** All events up to this time are stored. */
+  /** Time, by our clock, at which the last complete listing began. */
   @InstantColumn() readonly readUntil!: Date;
+  /**
+   * The same by the provider's clock, which dates the events: all events up to this time are stored. Null: an earlier
+   * version of the service has read the list.
+   */
+  @InstantColumn({ nullable: true }) readonly providerReadUntil!: Date | null;
   /** Time at which the next listing starts, or at which an unfinished listing continues. */
   @InstantColumn() readonly dueAt!: Date;
-  /** Time at which the unfinished listing began; null: none is unfinished. */
+  /** Time, by our clock, at which the unfinished listing began; null: none is unfinished. */
   @InstantColumn({ nullable: true }) readonly listingAt!: Date | null;
+  /** The same by the provider's clock. Only valid if `pageAfter` is not null. */
+  @InstantColumn({ nullable: true }) readonly providerListingAt!: Date | null;
   /** The provider's id of the last event that the unfinished listing has read; null: it has read no page yet. */
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly pageAfter!: string | null;
 }

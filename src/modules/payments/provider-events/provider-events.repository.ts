@@ -26,20 +26,27 @@ const REMOVE_OLD = `
     SELECT id FROM provider_event WHERE received_at < $1 AND due_at IS NULL ORDER BY received_at LIMIT $2)`;
 
 const BEGIN_CURSOR = `
-  INSERT INTO provider_cursor (provider, read_until, due_at) VALUES ($1, $2, $2)
-  ON CONFLICT (provider) DO NOTHING`;
+  INSERT INTO provider_cursor (provider, read_until, provider_read_until, due_at)
+  VALUES ($1, $2, $2, $2) ON CONFLICT (provider) DO NOTHING`;
 
+/**
+ * A cursor that is due more than a minute after the next listing was made due by a clock that was ahead. A day before
+ * the listing if the provider's time is not known: our clock may have been ahead of the provider's.
+ */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
-  WHERE provider = $1 AND due_at <= $2
-  RETURNING read_until AS "readUntil", listing_at AS "listingAt", page_after AS "pageAfter"`;
+  WHERE provider = $1 AND (due_at <= $2 OR due_at > $3::timestamptz + interval '1 minute')
+  RETURNING least(read_until, coalesce(provider_read_until, listing_at - interval '1 day')) AS "storedUntil",
+    listing_at AS "listingAt", provider_listing_at AS "providerListingAt", page_after AS "pageAfter"`;
 
 const RECORD_PAGE = `
-  UPDATE provider_cursor SET page_after = $3, due_at = $4 WHERE provider = $1 AND listing_at = $2`;
+  UPDATE provider_cursor SET page_after = $3, provider_listing_at = $4, due_at = $5
+  WHERE provider = $1 AND listing_at = $2`;
 
 const END_LISTING = `
   UPDATE provider_cursor
-  SET read_until = greatest(read_until, listing_at), listing_at = NULL, page_after = NULL
+  SET read_until = listing_at, provider_read_until = coalesce($3, provider_read_until),
+    listing_at = NULL, page_after = NULL
   WHERE provider = $1 AND listing_at = $2`;
 
 const RESTART_LISTING = `
@@ -47,7 +54,11 @@ const RESTART_LISTING = `
   WHERE provider = $1 AND listing_at = $2`;
 
 const MAKE_CURSOR_DUE = `
-  UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
+  UPDATE provider_cursor SET due_at = least(due_at, $2),
+    read_until = CASE WHEN read_until > $2 THEN $2::timestamptz - interval '1 ms' ELSE read_until END,
+    listing_at = CASE WHEN listing_at <= $2 THEN listing_at END,
+    page_after = CASE WHEN listing_at <= $2 THEN page_after END
+  WHERE provider = $1`;
 
 /**
  * The events then count in {@link HAS_READ} until the provider has answered, or until about 15 minutes later. Leaves out
@@ -94,7 +105,12 @@ export type KnownEvent = Pick<
 >;
 
 /** Listing of a provider's events that is read page by page. */
-export interface EventListing extends Pick<ProviderCursorEntity, 'readUntil' | 'pageAfter'> {
+export interface EventListing extends Pick<
+  ProviderCursorEntity,
+  'providerListingAt' | 'pageAfter'
+> {
+  /** All events that the provider has dated up to this time are stored. */
+  readonly storedUntil: Date;
   readonly listingAt: Date;
 }
 
@@ -158,21 +174,24 @@ export class ProviderEventsRepository {
 
   /**
    * Records that a page of a listing is stored.
-   * @param next the provider's id of the last event on the page
+   * @param listing with the provider's id of the last event on the page as `pageAfter`
    * @param dueAt time at which the listing continues if the next page cannot be read now
    */
   async recordPage(
     provider: ProviderName,
-    { listingAt }: EventListing,
-    next: string,
+    { listingAt, pageAfter, providerListingAt }: EventListing,
     dueAt: Date,
   ): Promise<void> {
-    await this.database.query(RECORD_PAGE, [provider, listingAt, next, dueAt]);
+    const parameters = [provider, listingAt, pageAfter, providerListingAt, dueAt];
+    await this.database.query(RECORD_PAGE, parameters);
   }
 
   /** Records that all events up to the start of a listing are stored. */
-  async endListing(provider: ProviderName, { listingAt }: EventListing): Promise<void> {
-    await this.database.query(END_LISTING, [provider, listingAt]);
+  async endListing(
+    provider: ProviderName,
+    { listingAt, providerListingAt }: EventListing,
+  ): Promise<void> {
+    await this.database.query(END_LISTING, [provider, listingAt, providerListingAt]);
   }
 
   /** Discards the progress of a listing and makes the cursor due, so that a new listing starts at the first page. */
@@ -184,6 +203,10 @@ export class ProviderEventsRepository {
     await this.database.query(RESTART_LISTING, [provider, listingAt, now]);
   }
 
+  /**
+   * Makes the cursor due at the start of a session. Listings that seem to begin later were dated by a clock that was
+   * ahead: they do not count in {@link hasReadSince}, and an unfinished one starts again.
+   */
   async makeCursorDue(provider: ProviderName, now: Date): Promise<void> {
     await this.database.query(MAKE_CURSOR_DUE, [provider, now]);
   }

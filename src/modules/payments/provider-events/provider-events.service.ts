@@ -15,10 +15,7 @@ export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/**
- * Overlap of each listing with the period already read, because the provider may list events late, and its clock may
- * differ from ours.
- */
+/** Overlap of each listing with the period already read, because the provider may list events late. */
 const OVERLAP_MS = 5 * MINUTE_MS;
 /**
  * Time for which processed events are kept. It is longer than the 30 days for which the provider lists events. Otherwise
@@ -110,33 +107,36 @@ export class ProviderEventsService {
     if (listing === null) return;
     const ended = await this.readPages(listing);
     this.jobs.wake(PROVIDER_EVENTS_WORK);
-    if (!ended) return;
-    await this.events.endListing('stripe', listing);
+    if (ended === null) return;
+    await this.events.endListing('stripe', ended);
     await this.events.removeOld(new Date(now.getTime() - RETENTION_MS), DELETE_BATCH_SIZE);
   }
 
   /**
-   * Stores the events of a listing, newest first. Returns false if the listing is not complete and must be resumed
-   * later.
+   * Stores the events of a listing, newest first. Returns the complete listing; null if the listing is not complete and
+   * must be resumed later.
    */
-  private async readPages(listing: EventListing): Promise<boolean> {
-    const since = new Date(listing.readUntil.getTime() - OVERLAP_MS);
-    let after = listing.pageAfter;
+  private async readPages(claimed: EventListing): Promise<EventListing | null> {
+    const since = new Date(claimed.storedUntil.getTime() - OVERLAP_MS);
+    let listing = claimed;
     for (;;) {
-      const page = await this.webhooks.listSince(since, after);
+      const page = await this.webhooks.listSince(since, listing.pageAfter);
       if (page === null) {
-        this.logger.warn({ read_until: listing.readUntil }, 'Stripe did not list its events');
-        return false;
+        this.logger.warn({ read_until: listing.storedUntil }, 'Stripe did not list its events');
+        return null;
       }
       if (page === 'gone') {
         await this.events.restartListing('stripe', listing, this.clock.now());
-        return false;
+        return null;
       }
       for (const event of page.events)
         await this.events.insertIfNew('stripe', event, listing.listingAt);
-      if (page.next === null) return true;
-      after = page.next;
-      await this.events.recordPage('stripe', listing, after, aMinuteAfter(this.clock.now()));
+      // A clock that is ahead of the provider's would pass over events that the provider dates by its own.
+      if (listing.pageAfter === null)
+        listing = { ...listing, providerListingAt: page.answeredAt ?? this.clock.now() };
+      if (page.next === null) return listing;
+      listing = { ...listing, pageAfter: page.next };
+      await this.events.recordPage('stripe', listing, aMinuteAfter(this.clock.now()));
     }
   }
 }

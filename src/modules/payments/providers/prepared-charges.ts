@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
+import { isMisdated } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { CustomersService } from '../../customers';
 import { InvoicePaymentsService, unpaidOf } from '../../invoicing';
@@ -12,6 +13,7 @@ import {
   type PreparingProvider,
   type ProviderOutcome,
   type UnknownOutcome,
+  withoutCharge,
 } from '../domain/payment-provider';
 import { PaymentMethodsRepository } from '../methods/payment-methods.repository';
 import { PaymentsRepository } from '../payments.repository';
@@ -56,7 +58,7 @@ export class PreparedCharges {
       chargeRequest(payment, keyOf(payment, 'prepare')),
       await this.customerReference(provider, payment),
     );
-    if (prepared.kind !== 'prepared') return prepared;
+    if (prepared.kind !== 'prepared') return withoutCharge(prepared);
     const reference = await this.payments.keepReference(payment.id, prepared.reference);
     return reference === null ? UNKNOWN : this.confirm(provider, payment, reference);
   }
@@ -93,10 +95,12 @@ export class PreparedCharges {
       return this.resume(provider, { ...payment, providerReference: found });
     if (found !== null) return found;
     const withdrawn = await this.withdrawnOutcome(payment);
-    if (withdrawn !== null) return withdrawn;
+    if (withdrawn !== null) return withoutCharge(withdrawn);
     const now = this.clock.now();
+    const sentAt = firstSentAt(payment, now);
     const isReplayed =
-      now.getTime() - firstSentAt(payment).getTime() < provider.replayMs &&
+      sentAt !== null &&
+      now.getTime() - sentAt.getTime() < provider.replayMs &&
       payment.attempts <= MAX_REPLAYS;
     const next = isReplayed ? payment : await this.payments.nextAttempt(payment, now);
     return next === null ? UNKNOWN : this.charge(provider, next);
@@ -112,7 +116,7 @@ export class PreparedCharges {
   ): Promise<string | NotSentOutcome | UnknownOutcome | null> {
     const { id: paymentId, amount, currency } = payment;
     const customerReference = await this.customerReference(provider, payment);
-    const sentAt = firstSentAt(payment);
+    const sentAt = firstSentAt(payment, this.clock.now());
     const found = await provider.find({ paymentId, amount, currency, customerReference, sentAt });
     if (typeof found !== 'string') return found;
     return (await this.payments.keepReference(paymentId, found)) ?? UNKNOWN;
@@ -171,7 +175,11 @@ async function giveUp(
   return outcome.kind === 'canceled' ? withdrawn : outcome;
 }
 
-const firstSentAt = ({ sentAt, createdAt }: Payment): Date => sentAt ?? createdAt;
+/** Returns the time of the first request with the current keys; null if a wrong clock dated it after `now`. */
+function firstSentAt({ sentAt, createdAt }: Payment, now: Date): Date | null {
+  const date = sentAt ?? createdAt;
+  return isMisdated(date, now) ? null : date;
+}
 
 const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): string =>
   `${id}:${step}:${providerAttempt}`;

@@ -16,6 +16,7 @@ import {
   type ProviderOutcome,
   type ProviderSetupState,
   type UnknownOutcome,
+  withoutCharge,
 } from '../domain/payment-provider';
 import { paymentProviderNotEnabled, paymentProviderUnavailable } from '../payments.errors';
 import { ManualProvider } from './manual.provider';
@@ -89,7 +90,7 @@ export class ProviderGateway {
    * a request.
    */
   async charge(payment: Payment): Promise<ProviderOutcome> {
-    if (await this.preparedCharges.isMethodUnusable(payment)) return METHOD_UNUSABLE;
+    if (await this.preparedCharges.isMethodUnusable(payment)) return withoutCharge(METHOD_UNUSABLE);
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
         ? provider.charge(chargeRequest(payment, directKey(payment.id)))
@@ -218,7 +219,7 @@ export class ProviderGateway {
   ): Promise<Answer | UnknownOutcome> {
     this.database.refuseTransaction('A call to a payment provider');
     if (!this.isEnabled(name)) {
-      const message = 'a payment or refund waits: PAYMENT_PROVIDERS does not name its provider';
+      const message = 'a call to a provider is not made: PAYMENT_PROVIDERS does not name it';
       this.logger.warn({ provider: name }, message);
       return UNKNOWN;
     }

@@ -111,13 +111,12 @@ export class PaymentMethodSetupsService {
 
   /**
    * Reads the state of a setup from the provider. Must not be called in a transaction. Cancels the setup if it has
-   * expired and still waits for the customer. Returns `canceled` if the state is unknown and the setup expired at least
-   * 24 hours ago.
+   * expired and still waits for the customer. Returns `canceled` if the provider does not have the setup and it expired
+   * at least 24 hours ago.
    */
   async readState(setup: PaymentMethodSetup): Promise<ProviderSetupState> {
     const state = await this.gateway.readSetup(setup);
-    // The state stays `unknown` if the provider does not know the setup, e.g. after the API key was changed.
-    if (state.kind === 'unknown' && isAbandoned(setup, this.clock.now()))
+    if (state.kind === 'missing' && isAbandoned(setup, this.clock.now()))
       return { kind: 'canceled' };
     const hasExpired = state.kind === 'waiting' && isOverdue(setup, this.clock.now());
     return hasExpired ? this.gateway.cancelSetup(setup) : state;

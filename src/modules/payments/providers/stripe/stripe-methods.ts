@@ -67,7 +67,8 @@ export function stateOfSetup({
 }: Pick<Stripe.SetupIntent, 'status' | 'payment_method' | 'last_setup_error'>): ProviderSetupState {
   switch (status) {
     case 'succeeded':
-      if (method === null || typeof method === 'string') return { kind: 'unknown' };
+      if (method === null) return { kind: 'missing' };
+      if (typeof method === 'string') return { kind: 'unknown' };
       return { kind: 'set_up', token: method.id, details: detailsOf(method) };
     case 'canceled':
       return { kind: 'canceled' };

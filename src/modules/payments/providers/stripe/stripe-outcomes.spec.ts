@@ -26,8 +26,8 @@ describe('the intent of a payment in a list', () => {
     ['canceled', 'requires_confirmation'],
   ] as const)('is one that is %s rather than one that is %s', (first, second) => {
     const listed = [intent('pi_2', { status: second }), intent('pi_1', { status: first })];
-    expect(intentOf(QUERY, listed)).toBe('pi_1');
-    expect(intentOf(QUERY, listed.slice(0, 1))).toBe('pi_2');
+    expect(intentOf(QUERY, listed)?.id).toBe('pi_1');
+    expect(intentOf(QUERY, listed.slice(0, 1))?.id).toBe('pi_2');
   });
 
   it.each([{ amount: 999 }, { currency: 'eur' }, { metadata: { payment_id: 'pay_2' } }])(

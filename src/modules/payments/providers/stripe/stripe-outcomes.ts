@@ -59,13 +59,13 @@ const SEARCHED: readonly Stripe.PaymentIntent.Status[] = [
 ];
 
 /**
- * Returns the id of the payment's intent in a list, or null. The environment in the metadata may be a former one,
+ * Returns the payment's intent in a list, or null. The environment in the metadata may be a former one,
  * because ids of payments are unique. An intent of another amount or currency has copied metadata.
  */
 export function intentOf(
   { paymentId, amount, currency }: ChargeQuery,
   listed: readonly Stripe.PaymentIntent[],
-): string | null {
+): Stripe.PaymentIntent | null {
   const stripeAmount = toStripeAmount(amount, currency);
   const ours = listed.filter(
     (intent) =>
@@ -74,7 +74,7 @@ export function intentOf(
       intent.currency === currency.toLowerCase(),
   );
   const [found] = SEARCHED.flatMap((status) => ours.filter((intent) => intent.status === status));
-  return found?.id ?? null;
+  return found ?? null;
 }
 
 export function outcomeOfRefund({

@@ -54,9 +54,11 @@ export class StripeWebhooks implements ProviderEvents {
       sdk.events.list({ created, types: [...TYPES], limit: PAGE_SIZE, ...start }),
     );
     if (failure !== null) return failure.code === 'resource_missing' ? 'gone' : null;
-    const { data, has_more: hasMore } = answer;
+    const { data, has_more: hasMore, lastResponse } = answer;
+    const answeredAt = new Date(lastResponse.headers['date'] ?? '');
     return {
       events: data.map(toProviderEvent),
+      answeredAt: Number.isNaN(answeredAt.getTime()) ? null : answeredAt,
       next: hasMore ? (data.at(-1)?.id ?? null) : null,
     };
   }

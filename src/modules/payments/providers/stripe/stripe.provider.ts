@@ -39,12 +39,11 @@ import {
   outcomeOfRefundFailure,
   type StripeFailure,
 } from './stripe-errors';
-import { intentOf, listedRefundOf, outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
+import { listedRefundOf, outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
+import { findCharge } from './stripe-search';
 
 /** Time in which a request may be repeated with the same idempotency key. Stripe stores keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
-/** Largest assumed difference between our clock and Stripe's. */
-const CLOCK_SLACK_S = 300;
 
 /** Makes charges and refunds at Stripe, and keeps payment methods there. The metadata of each object contain our id. */
 @Injectable()
@@ -140,10 +139,11 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieveSetup(reference: string): Promise<ProviderSetupState> {
-    const { answer } = await this.client.request('setup_intents/retrieve', (sdk) =>
+    const { answer, failure } = await this.client.request('setup_intents/retrieve', (sdk) =>
       sdk.setupIntents.retrieve(reference, { expand: ['payment_method'] }),
     );
-    return answer === null ? { kind: 'unknown' } : stateOfSetup(answer);
+    if (failure !== null) return { kind: isMissing(failure) ? 'missing' : 'unknown' };
+    return stateOfSetup(answer);
   }
 
   async cancelSetup(reference: string): Promise<ProviderSetupState> {
@@ -227,19 +227,8 @@ export class StripeProvider implements PreparingProvider {
     return state.kind === 'prepared' ? state : this.outcomeOfConfirmed(answer);
   }
 
-  /** Reads the list of the customer's intents, because Stripe's search index is delayed. */
-  async find(query: ChargeQuery): Promise<string | NotSentOutcome | null> {
-    const { paymentId, customerReference, sentAt } = query;
-    const gte = Math.floor(sentAt.getTime() / 1_000) - CLOCK_SLACK_S;
-    const { answer } = await this.client.request(
-      'payment_intents/list',
-      (sdk) =>
-        sdk.paymentIntents
-          .list({ customer: customerReference, created: { gte }, limit: 100 })
-          .autoPagingToArray({ limit: 10_000 }),
-      { payment_id: paymentId },
-    );
-    return answer === null ? NOT_SENT : intentOf(query, answer);
+  find(query: ChargeQuery): Promise<string | NotSentOutcome | null> {
+    return findCharge(this.client, query);
   }
 
   async refund(request: ProviderRefundRequest): Promise<ProviderOutcome> {

@@ -62,7 +62,7 @@ describe('a setup of a payment method', () => {
     },
   );
 
-  it('is abandoned if the provider has not answered a day after it expired', () => {
+  it('is abandoned a day after it expired', () => {
     expect(isAbandoned(pending, later(48 * 60 - 1))).toBe(false);
     expect(isAbandoned(pending, later(48 * 60))).toBe(true);
   });

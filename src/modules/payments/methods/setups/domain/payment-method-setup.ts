@@ -89,8 +89,8 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
 }
 
 /**
- * Returns true if the setup expired at least 24 hours ago. It then counts as canceled if its state at the provider is
- * unknown.
+ * Returns true if the setup expired at least 24 hours ago. It then counts as canceled if the provider does not have it,
+ * for example because the API key is of another account.
  */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
@@ -117,6 +117,7 @@ export function applyProviderState(
     case 'refused':
       return { ...ended, status: 'failed', failureCode: state.failureCode };
     case 'waiting':
+    case 'missing':
     case 'unknown': {
       const { failureCode } = state.kind === 'waiting' ? state : setup;
       const expiresAt = expiresAtBy(setup, now);

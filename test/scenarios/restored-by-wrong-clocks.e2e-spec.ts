@@ -1,0 +1,264 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
+import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
+import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
+import { verifyLedger } from '../support/ledger';
+import { EngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+
+describe('with a clock ahead of that of Stripe,', () => {
+  let stripe: StripeDouble;
+  let databases: TestDatabase[];
+  let engine: TestApp;
+  let shop: EngineWithStripe;
+  /** Time by which the clock of the service is ahead of Stripe's. */
+  let aheadMs: number;
+
+  async function start(databaseUrl: string, now: Date): Promise<void> {
+    engine = await startTestApp({
+      databaseUrl,
+      environment: {
+        PAYMENT_PROVIDERS: 'stripe,manual',
+        STRIPE_SECRET_KEY: stripe.secretKey,
+        STRIPE_API_URL: stripe.url,
+      },
+    });
+    engine.clock.set(now.toISOString());
+    shop = new EngineWithStripe(engine, stripe);
+  }
+
+  async function restartOn(databaseUrl: string): Promise<void> {
+    const now = engine.clock.now();
+    await engine.close();
+    await start(databaseUrl, now);
+  }
+
+  /** Returns the URL of a copy of the database, and starts the service again. */
+  async function backedUp(): Promise<string> {
+    const now = engine.clock.now();
+    await engine.close();
+    const url = databases[0]?.url ?? '';
+    const copy = await copyTestDatabase(url);
+    databases.push(copy);
+    await start(url, now);
+    return copy.url;
+  }
+
+  beforeEach(async () => {
+    aheadMs = 0;
+    stripe = await startStripeDouble({
+      now: () => new Date(engine.clock.now().getTime() - aheadMs),
+    });
+    databases = [await createTestDatabase()];
+    await start(databases[0]?.url ?? '', new Date('2026-03-01T09:30:00.000Z'));
+  });
+
+  afterEach(async () => {
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+    await engine.close();
+    await stripe.close();
+    for (const database of databases) await database.drop();
+    expect(stripe.server.defects).toEqual([]);
+  });
+
+  async function pollUntilSucceeded(payment: string): Promise<void> {
+    for (let minute = 0; minute < 180; minute += 1) {
+      if ((await shop.get(`/v1/payments/${payment}`)).status === 'succeeded') return;
+      engine.clock.advanceMs(MINUTE_MS);
+      await shop.run(DuePayments);
+    }
+    throw new Error(`${payment} has not succeeded.`);
+  }
+
+  const listEvents = () =>
+    (engine.app as INestApplicationContext).get(MissedProviderEvents).runDue();
+
+  /** Begins a payment that Stripe refuses to make before its third poll. */
+  async function begin(): Promise<string> {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    stripe.faults.plan('rate_limited', { operation: 'paymentIntents.create', times: 3 });
+    const { id, status } = await shop.pay(customer);
+    expect(status).toBe('pending');
+    return id;
+  }
+
+  const succeeded = () =>
+    [...stripe.account.paymentIntents.values()].filter(({ status }) => status === 'succeeded');
+
+  /** Runs a function while the clock of the service is ahead by a time. */
+  async function whileAhead<Result>(ms: number, run: () => Promise<Result>): Promise<Result> {
+    const right = engine.clock.now().toISOString();
+    engine.clock.advanceMs(ms);
+    aheadMs = ms;
+    const result = await run();
+    engine.clock.set(right);
+    aheadMs = 0;
+    return result;
+  }
+
+  /** Lists events and collects, as background work does within some minutes of a start. */
+  async function runForMinutes(): Promise<void> {
+    const collections = (engine.app as INestApplicationContext).get(DueCollections);
+    for (let minute = 0; minute < 15; minute += 1) {
+      engine.clock.advanceMs(MINUTE_MS);
+      await listEvents();
+      await shop.run(DueProviderEvents);
+      await collections.runDue();
+      await collections.idle();
+    }
+  }
+
+  describe('a refund at Stripe is recorded', () => {
+    let payment: string;
+
+    beforeEach(async () => {
+      const { customer } = await shop.customerWith('pm_card_visa');
+      ({ id: payment } = await shop.pay(customer));
+      await listEvents();
+    });
+
+    const refund = () =>
+      stripe.client().refunds.create({ payment_intent: shop.intentOf(payment), amount: 300 });
+
+    async function expectRefunded(): Promise<void> {
+      await runForMinutes();
+      expect(await shop.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 300 });
+    }
+
+    it('once the clock is right, without a restart', async () => {
+      await whileAhead(120 * MINUTE_MS, listEvents);
+      await refund();
+      await expectRefunded();
+    });
+
+    it('if it was made after the first page of a list that ended an hour later', async () => {
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      aheadMs = 10 * MINUTE_MS;
+      for (let number = 0; number < 150; number += 1)
+        stripe.account.record('payment_intent.canceled', { id: `pi_${number}`, metadata: {} });
+      engine.clock.advanceMs(MINUTE_MS);
+      stripe.faults.plan('error_500_before', { operation: 'events.list', skip: 1 });
+      await listEvents();
+      await refund();
+      engine.clock.advanceMs(60 * MINUTE_MS);
+      await expectRefunded();
+    });
+  });
+
+  describe('a restored backup in which an invoice is unpaid that Stripe has charged since', () => {
+    async function expectPaidOnce(invoice: string): Promise<void> {
+      await runForMinutes();
+      expect(succeeded()).toHaveLength(1);
+      expect(await shop.get(`/v1/invoices/${invoice}`)).toMatchObject({ status: 'paid' });
+    }
+
+    async function finalize(): Promise<string> {
+      const { customer } = await shop.customerWith('pm_card_visa');
+      const lines = [{ description: 'Work', amount: 1_000 }];
+      const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
+      const { id } = await shop.post('/v1/invoices', body);
+      await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+      return id;
+    }
+
+    it.each([4, 10, 60])(
+      'does not charge it again if the clock is always %i minutes ahead',
+      async (minutes) => {
+        aheadMs = minutes * MINUTE_MS;
+        await listEvents();
+        const invoice = await finalize();
+        const backup = await backedUp();
+        await expectPaidOnce(invoice);
+        await restartOn(backup);
+        await expectPaidOnce(invoice);
+      },
+    );
+
+    it('does not charge it again in a backup of the previous release, whose clock was ahead', async () => {
+      await whileAhead(120 * MINUTE_MS, listEvents);
+      await engine.database.query('UPDATE provider_cursor SET provider_read_until = NULL');
+      const invoice = await finalize();
+      const backup = await backedUp();
+      await expectPaidOnce(invoice);
+      engine.clock.advanceMs(180 * MINUTE_MS);
+      await restartOn(backup);
+      await expectPaidOnce(invoice);
+    });
+
+    it.each([1, 2, 3])(
+      'does not charge it again %i hours after the backup if events were read by a clock two hours ahead',
+      async (hours) => {
+        await whileAhead(120 * MINUTE_MS, listEvents);
+        const invoice = await finalize();
+        const backup = await backedUp();
+        await expectPaidOnce(invoice);
+        engine.clock.advanceMs((hours * 60 - 15) * MINUTE_MS);
+        await restartOn(backup);
+        await expectPaidOnce(invoice);
+      },
+    );
+  });
+
+  describe('a restored backup in which a payment is pending that Stripe has executed since with another key', () => {
+    it.each([
+      ['once, from five minutes before the request, if the clock is right', 0, [300]],
+      ['again, from seven days before, if it is ten minutes ahead', 10, [300, 7 * 86_400]],
+    ])('reads charges %s', async (_, minutesAhead, secondsBefore) => {
+      aheadMs = minutesAhead * MINUTE_MS;
+      const sentAtS = engine.clock.now().getTime() / 1_000;
+      const payment = await begin();
+      const backup = await backedUp();
+      await pollUntilSucceeded(payment);
+      await restartOn(backup);
+      const { length } = stripe.server.requests;
+      await pollUntilSucceeded(payment);
+      expect(succeeded()).toHaveLength(1);
+      const lists = stripe.server.requests
+        .slice(length)
+        .filter(({ operation }) => operation === 'paymentIntents.list')
+        .map(({ parameters }) => parameters['created']);
+      expect(lists).toEqual(secondsBefore.map((seconds) => ({ gte: String(sentAtS - seconds) })));
+    });
+
+    describe.each([
+      ['two hours', 'at once', 120 * MINUTE_MS, 0],
+      ['a month', 'at once', 30 * DAY_MS, 0],
+      ['a month', 'eight days later', 30 * DAY_MS, 8 * DAY_MS],
+    ])(
+      'if the clock was %s ahead when it began, and it is restored %s',
+      (_ahead, _later, ms, laterMs) => {
+        let payment: string;
+
+        beforeEach(async () => {
+          await listEvents();
+          payment = await whileAhead(ms, begin);
+          // Due at once, as after the end of the process that began the payment.
+          await engine.database.query('UPDATE payment SET due_at = $1', [engine.clock.now()]);
+          const backup = await backedUp();
+          await pollUntilSucceeded(payment);
+          engine.clock.advanceMs(laterMs);
+          await restartOn(backup);
+        });
+
+        it('finds the charge by a poll', async () => {
+          await pollUntilSucceeded(payment);
+          expect(succeeded()).toHaveLength(1);
+        });
+
+        it('finds the charge by its event', async () => {
+          engine.clock.advanceMs(MINUTE_MS);
+          await listEvents();
+          await shop.run(DueProviderEvents);
+          expect(await shop.get(`/v1/payments/${payment}`)).toMatchObject({ status: 'succeeded' });
+          expect(succeeded()).toHaveLength(1);
+        });
+      },
+    );
+  });
+});
