@@ -59,6 +59,7 @@ export class CreditNotes {
     });
     if (isTooMuch) return 'credit_exceeds_line';
     const lines = withdrawn ?? withTax(parts, invoices);
+    if (lines.some((line) => line.net + line.tax === 0n)) return 'credit_takes_nothing';
     const net = sum(lines.map((line) => line.net));
     const tax = sum(lines.map((line) => line.tax));
     const applied = least(net + tax, owedOf(invoice));
