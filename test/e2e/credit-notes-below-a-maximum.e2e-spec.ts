@@ -185,6 +185,20 @@ describe('credit notes of a charge that was lowered', () => {
       });
     }
     await expectNothingLeft(story);
+    // The line has 1 tax left, which the tax of -1 uses up.
+    const rest = await engine.http.post('/v1/credit-notes').send({
+      invoice_id: invoice.id,
+      lines: [{ invoice_line_id: invoice.lines[3]?.id, amount: 0 }],
+      reason: 'Not as agreed',
+      settle: 'credit',
+    });
+    expect([rest.status, rest.body]).toEqual([
+      422,
+      expect.objectContaining({
+        code: 'credit_takes_nothing',
+        errors: [expect.objectContaining({ pointer: '/lines/0/amount' })],
+      }),
+    ]);
   });
 
   it('take no tax at one rate that another rate gave back', async () => {

@@ -93,7 +93,7 @@ describe('credit notes of lines of which only tax is left', () => {
     expect(twice.body).toMatchObject({
       code: 'credit_takes_nothing',
       detail:
-        '/lines/1/amount is 0, but nothing is left of the line, or the note names the line twice.',
+        '/lines/1/amount is 0, but nothing of the line can be credited, or the note names the line twice.',
       creditable_amount: 0,
     });
     await issue(invoice, [[taxed, 0]]).expect(201);

@@ -272,6 +272,15 @@ describe('a credit note is net plus the tax that belongs to it', () => {
     ]);
   });
 
+  test('a correction that exceeds the usage beside it takes no tax of another line', () => {
+    const lines = [
+      ...together([line(100n, 19n, { lineId: 'a' })]),
+      ...together([line(10n, 2n, { lineId: 'b' })], [-15n, -3n]),
+    ];
+    const note = noteOf([{ lineId: 'a', netMinor: 100n }], lines);
+    expect(note.lines.map(({ netMinor, taxMinor }) => [netMinor, taxMinor])).toEqual([[100n, 19n]]);
+  });
+
   test('however lines with two rates and one maximum are credited, the notes take what it left, and never more', () => {
     fc.assert(
       fc.property(

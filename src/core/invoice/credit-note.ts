@@ -118,8 +118,9 @@ export class CreditNoteParts {
   }
 
   /**
-   * Returns the largest tax of the note. If the note takes all net amounts of the invoice, a tax below zero counts:
-   * rounding can bill a charge that was lowered to zero with a tax of -1.
+   * Returns the largest tax of the note. If the note takes all net amounts of the invoice, amounts below zero count:
+   * rounding can bill a charge that was lowered to zero with a tax of -1, or with a net amount of -1 and an inclusive
+   * tax of 1. Other net amounts below zero, such as of a negative line, lower the limit of the invoice instead.
    */
   private largestTax(invoiceLines: readonly CreditableLine[]): bigint {
     const groups = [...new Set(invoiceLines.map(({ together }) => together))];
@@ -127,7 +128,7 @@ export class CreditNoteParts {
       this.taken.size > 0 &&
       groups.every((group) => group.netMinor <= (this.taken.get(group)?.netMinor ?? 0n));
     const taxes = groups.map((group) =>
-      isAll && group.netMinor >= 0n ? taxOf(group.taxShares) : taxLeftOf(group),
+      isAll && isCharge(group) ? taxLessNet(group) : taxLeftOf(group),
     );
     return nonNegative(total(taxes));
   }
@@ -235,9 +236,18 @@ function taxLeftByRate(line: CreditableLine, given: readonly TaxShare[] = []): b
  * Returns the tax that can be credited of lines billed together. A rate at which less than nothing is left lowers it,
  * and so does a net amount below zero: -1 with 1 inclusive tax leaves nothing.
  */
-function taxLeftOf({ netMinor, taxShares }: LeftTogether): bigint {
-  const taxMinor = taxOf(taxShares);
-  return nonNegative(lesser(taxMinor, taxMinor + netMinor));
+function taxLeftOf(group: LeftTogether): bigint {
+  return nonNegative(taxLessNet(group));
+}
+
+/** Returns the tax, lowered by a net amount below zero. */
+function taxLessNet({ netMinor, taxShares }: LeftTogether): bigint {
+  return taxOf(taxShares) + lesser(netMinor, 0n);
+}
+
+/** Returns true unless the net amount is below zero for another reason than inclusive tax that was rounded up. */
+function isCharge({ netMinor, taxShares }: LeftTogether): boolean {
+  return netMinor + total(taxShares.map(({ taxMinor }) => nonNegative(taxMinor))) >= 0n;
 }
 
 function taxOf(shares: readonly TaxShare[]): bigint {

@@ -311,5 +311,9 @@ function creditedBy(
     }
     parts.take(line, netMinor);
   });
-  return parts.amounts(lines);
+  const credited = parts.amounts(lines);
+  // A tax below zero elsewhere on the invoice can use up the tax that is left of a line.
+  const empty = credited.lines.findIndex(({ netMinor, taxMinor }) => netMinor + taxMinor === 0n);
+  if (empty !== -1) throw creditTakesNothing(`${at}/lines/${empty}/amount`, 0n);
+  return credited;
 }

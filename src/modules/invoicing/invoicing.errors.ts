@@ -197,7 +197,7 @@ export const creditTakesNothing = defineProblem({
   occurrence: (pointer: string, creditable: bigint) => ({
     detail:
       creditable === 0n
-        ? `${pointer} is 0, but nothing is left of the line, or the note names the line twice.`
+        ? `${pointer} is 0, but nothing of the line can be credited, or the note names the line twice.`
         : `${pointer} is 0, which is only for a line of which nothing but tax is left. ${creditable} minor units without tax are left of this line.`,
     errors: [{ pointer, code: 'takes_nothing', message: 'takes nothing of the line' }],
     extensions: { creditable_amount: Number(creditable) },

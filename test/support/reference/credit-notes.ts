@@ -59,6 +59,7 @@ export class CreditNotes {
     });
     if (isTooMuch) return 'credit_exceeds_line';
     const lines = withdrawn ?? withTax(parts, invoices);
+    if (lines.some((line) => line.net + line.tax === 0n)) return 'credit_takes_nothing';
     const net = sum(lines.map((line) => line.net));
     const tax = sum(lines.map((line) => line.tax));
     const applied = least(net + tax, owedOf(invoice));
@@ -282,8 +283,17 @@ function exactly(
 }
 
 /** Returns the largest tax that notes may take of amounts: all of it, less what the net amount is below zero. */
-function creditableTaxOf({ net, taxes }: Left): bigint {
-  return notNegative(sum(taxes) + least(net, 0n));
+function creditableTaxOf(left: Left): bigint {
+  return notNegative(taxLessNet(left));
+}
+
+function taxLessNet({ net, taxes }: Left): bigint {
+  return sum(taxes) + least(net, 0n);
+}
+
+/** Returns true unless the net amount is below zero for another reason than inclusive tax that was rounded up. */
+function isCharge({ net, taxes }: Left): boolean {
+  return net + sum(taxes.map(notNegative)) >= 0n;
 }
 
 /** Returns the tax of a line that can still be credited at each of its rates. */
@@ -302,7 +312,7 @@ function taxesLeft(
   });
 }
 
-/** Returns the largest tax of a note. If it takes all net amounts of the invoice, taxes below zero count. */
+/** Returns the largest tax of a note. If it takes all net amounts of the invoice, amounts of charges below zero count. */
 function largestTax(parts: readonly Part[], invoices: readonly ReferenceInvoice[]): bigint {
   const lines = invoices
     .map((one) => one.lines)
@@ -312,7 +322,7 @@ function largestTax(parts: readonly Part[], invoices: readonly ReferenceInvoice[
     .map((line) => ({ ...leftOfAll(line, invoices), taken: takenBeside(line, parts) }));
   const isAll = parts.length > 0 && left.every(({ net, taken }) => net <= taken);
   return notNegative(
-    sum(left.map((all) => (isAll && all.net >= 0n ? sum(all.taxes) : creditableTaxOf(all)))),
+    sum(left.map((all) => (isAll && isCharge(all) ? taxLessNet(all) : creditableTaxOf(all)))),
   );
 }
 
