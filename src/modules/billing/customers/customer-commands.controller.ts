@@ -16,7 +16,7 @@ export class CustomerCommandsController {
   @Operation({
     summary: 'Delete a customer',
     description:
-      'The customer is no longer returned and its `external_id` is free again. Subscriptions end when they fall due.',
+      'The customer is no longer returned and its `external_id` is free again. Subscriptions end when they fall due, and bill nothing more. Other objects stay.',
     access: 'customers:write',
     problems: [customerNotFound],
   })

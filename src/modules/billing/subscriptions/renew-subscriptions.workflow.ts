@@ -95,7 +95,7 @@ export class RenewSubscriptionsWorkflow {
       .filter(({ period }) => period?.isClosed === true)
       .map((snapshot) => ({
         before: snapshot.subscription,
-        outcome: withoutFailure(decideEndOfDeletedCustomer(snapshot, now)),
+        outcome: decideEndOfDeletedCustomer(snapshot, now),
       }));
     if (decisions.length > 0) await this.outcomes.applyAll(decisions, now);
   }

@@ -41,6 +41,8 @@ export function decideEndUnpaid(
       canceledAt: status === 'canceled' ? at : null,
       endedAt: at,
       nextBillingAt: null,
+      renewalFailedAt: null,
+      renewalFailureCode: null,
     },
     {
       itemsEnded: items

@@ -169,6 +169,8 @@ export function decideEnd(
       trialEndingAt: null,
       endedAt: at,
       nextBillingAt: null,
+      renewalFailedAt: null,
+      renewalFailureCode: null,
     },
     {
       itemsEnded: items.filter(isBilledAfter(at)).map((item) => {
