@@ -324,6 +324,29 @@ describe('an entitlement that counts archived usage', () => {
     },
   );
 
+  it('takes nothing from grants that a former window covered, if its weighted values were removed', async () => {
+    await meter({ aggregation: 'weighted_sum', is_recurring: false });
+    engine.clock.set('2026-01-10T10:30:00Z');
+    const id = await subscribe(await plan('period'));
+    const cancel = `/v1/subscriptions/${id}/cancel`;
+    await engine.http.post(cancel).send({ when: 'period_end' }).expect(200);
+    engine.clock.set('2026-02-10T10:25:00Z');
+    await report(['2026-02-10T10:20:00Z', 90]);
+    await archiveAt('2026-02-10T10:31:00Z');
+    while (await engine.app.get(EntitlementWindows).runDue()) continue;
+    await archive();
+    await removeAll();
+    await report([REMOVED_AT, 50]);
+    await subscribe(await plan('year', 1, '20'));
+    const [row] = await engine.database.query<{ covered: string }>(
+      'SELECT covered FROM customer_entitlement WHERE entitlement_id = $1',
+      [entitlement.id],
+    );
+    // The value is held from 10:20 to the end of the year.
+    const hours = 365 * 24 - (40 * 24 + 10 + 1 / 3);
+    expect(Number(row?.covered)).toBeCloseTo((90 * hours) / (365 * 24), 9);
+  });
+
   it('is not begun if the events of its first hour are being removed', async () => {
     await reportAll();
     await archiveAt(ARCHIVED_AT);
