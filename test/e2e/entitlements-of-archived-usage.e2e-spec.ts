@@ -122,6 +122,8 @@ describe('an entitlement that counts archived usage', () => {
     await archiveAt(REMOVED_AT);
   }
 
+  const removeNext = () => engine.app.get(DueUsageArchive).runDue();
+
   const stored = async (): Promise<readonly string[]> => {
     const rows = await engine.database.query<{ at: Date }>(
       'SELECT occurred_at AS at FROM usage_event ORDER BY 1',
@@ -323,6 +325,55 @@ describe('an entitlement that counts archived usage', () => {
       expect(await allowances.figures(entitlement.key)).toEqual(['190', '90', '100']);
     },
   );
+
+  it('takes nothing from grants that a former window covered, if its weighted values were removed', async () => {
+    await meter({ aggregation: 'weighted_sum', is_recurring: false });
+    engine.clock.set('2026-01-10T10:30:00Z');
+    const id = await subscribe(await plan('period'));
+    const cancel = `/v1/subscriptions/${id}/cancel`;
+    await engine.http.post(cancel).send({ when: 'period_end' }).expect(200);
+    engine.clock.set('2026-02-10T10:25:00Z');
+    await report(['2026-02-10T10:20:00Z', 90]);
+    await archiveAt('2026-02-10T10:31:00Z');
+    while (await engine.app.get(EntitlementWindows).runDue()) continue;
+    await archive();
+    await removeAll();
+    await report([REMOVED_AT, 50]);
+    await subscribe(await plan('year', 1, '20'));
+    const [row] = await engine.database.query<{ covered: string }>(
+      'SELECT covered FROM customer_entitlement WHERE entitlement_id = $1',
+      [entitlement.id],
+    );
+    // The value is held from 10:20 to the end of the year.
+    const hours = 365 * 24 - (40 * 24 + 10 + 1 / 3);
+    expect(Number(row?.covered)).toBeCloseTo((90 * hours) / (365 * 24), 9);
+  });
+
+  it('keeps the last hour of a window that is dropped while events are removed', async () => {
+    engine.clock.set('2026-01-10T10:30:00Z');
+    const id = await subscribe(await plan('period'));
+    await report([engine.clock.now().toISOString(), 1]);
+    await engine.http.post(`/v1/subscriptions/${id}/cancel`).send({ when: 'now' }).expect(200);
+    engine.clock.set('2026-02-10T10:25:00Z');
+    await report(['2026-02-10T10:20:00Z', 90]);
+    await archiveAt(ARCHIVED_AT);
+    engine.clock.set(REMOVED_AT);
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      // The archive has read the balances and waits to delete the events.
+      await holder.query('LOCK TABLE usage_event IN SHARE MODE');
+      const removing = until('the events are removed', async () => !(await removeNext()));
+      await untilSessionsWait(engine.database);
+      expect(await used()).toBe('0');
+      await holder.query('COMMIT');
+      await removing;
+    } finally {
+      await holder.end();
+    }
+    expect(await stored()).toContain('2026-02-10T10:20');
+  });
 
   it('is not begun if the events of its first hour are being removed', async () => {
     await reportAll();

@@ -3,7 +3,7 @@ import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
 import { FastPathAppend } from '../../src/modules/metering/ingest/fast-path-append';
 import { FastPathRequest } from '../../src/modules/metering/ingest/fast-path-request';
 import { StreamCache } from '../../src/modules/metering/ingest/stream-cache';
-import { countLockWaits, untilSessionsWait } from '../support/lock-waits';
+import { countLockWaits, disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
 import {
   bucketsOf,
   createCustomer,
@@ -425,6 +425,8 @@ describe('events of a stream in the cache', () => {
   });
 
   it('are refused if the customer is deleted while they wait, as are events of other streams', async () => {
+    await disableLockTimeout(engine);
+    await disableLockTimeout(other);
     const deletion = new Client({ connectionString: engine.databaseUrl });
     await deletion.connect();
     try {

@@ -87,6 +87,32 @@ describe('usage of many outdated balances in one list', () => {
     while (await engine.app.get(EntitlementWindows).runDue()) continue;
   };
 
+  async function createPlan(
+    { entitlementId }: Granted,
+    value: string,
+    reset: string,
+  ): Promise<string> {
+    const { id } = await post(engine, '/v1/plans', {
+      code: `outdated-${(made += 1)}`,
+      name: 'Plan',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
+      entitlements: [{ entitlement_id: entitlementId, value, reset }],
+    });
+    return id;
+  }
+
+  /** Subscribes all customers. Returns the ids of the subscriptions. */
+  async function subscribeAll({ ids }: Granted, plan_id: string): Promise<readonly string[]> {
+    const subscriptions: string[] = [];
+    for (const customer_id of ids) {
+      const body = { customer_id, plan_id, collection: 'send_invoice' };
+      subscriptions.push((await post(engine, '/v1/subscriptions', body)).id);
+    }
+    return subscriptions;
+  }
+
   it('recalculates 20 in the commit and the others in the background, and records each threshold once', async () => {
     const many = await granted();
     await createAddonWith(engine, many.entitlementId, { value: '10' });
@@ -133,29 +159,13 @@ describe('usage of many outdated balances in one list', () => {
 
   it('stays covered by the former allowance, if a subscription changes before the recalculation', async () => {
     const many = await granted({ value: '30', rollover: { max: '30' } });
-    const plan = async (value: string, reset: string) => {
-      const { id } = await post(engine, '/v1/plans', {
-        code: `outdated-${(made += 1)}`,
-        name: 'Plan',
-        currency: 'USD',
-        interval: 'month',
-        prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
-        entitlements: [{ entitlement_id: many.entitlementId, value, reset }],
-      });
-      return id;
-    };
-    const plan_id = await plan('100', 'month');
-    const subscriptions: string[] = [];
-    for (const customer_id of many.ids) {
-      const body = { customer_id, plan_id, collection: 'send_invoice' };
-      subscriptions.push((await post(engine, '/v1/subscriptions', body)).id);
-    }
+    const subscriptions = await subscribeAll(many, await createPlan(many, '100', 'month'));
     await createAddonWith(engine, many.entitlementId, { value: '10' });
     await send(many, '80', engine.clock.now());
     const commands: readonly (readonly [string, object])[] = [
-      ['change', { plan_id: await plan('50', 'month'), when: 'now' }],
-      ['change', { plan_id: await plan('50', 'week'), when: 'now' }],
-      ['change', { plan_id: await plan('50', 'never'), when: 'now' }],
+      ['change', { plan_id: await createPlan(many, '50', 'month'), when: 'now' }],
+      ['change', { plan_id: await createPlan(many, '50', 'week'), when: 'now' }],
+      ['change', { plan_id: await createPlan(many, '50', 'never'), when: 'now' }],
       ['cancel', { when: 'now' }],
       ['pause', {}],
     ];
@@ -167,6 +177,26 @@ describe('usage of many outdated balances in one list', () => {
       await engine.http.post(path).send(body).expect(200);
       const figures = await many.customers[index]?.figures(many.key);
       expect([command, figures]).toEqual([command, ['110', '80', '30']]);
+    }
+  });
+
+  it('is not covered after the end of a subscription, if the recalculation is postponed', async () => {
+    const many = await granted({ value: '30', rollover: { max: '30' } });
+    const subscriptions = await subscribeAll(many, await createPlan(many, '100', 'month'));
+    const cancel = { when: 'period_end' };
+    for (const id of subscriptions) {
+      await engine.http.post(`/v1/subscriptions/${id}/cancel`).send(cancel).expect(200);
+    }
+    const { body } = await engine.http.get(`/v1/subscriptions/${subscriptions[0] ?? ''}`);
+    const endAt = new Date((body as { current_period_end: string }).current_period_end);
+    // The window of the month in which the subscriptions end is open.
+    engine.clock.set(new Date(endAt.getTime() - 1_000).toISOString());
+    for (const one of many.customers) await one.of(many.key);
+    engine.clock.advanceMs(2_000);
+    await send(many, '80', engine.clock.now());
+    expect(await postponed(many)).toHaveLength(5);
+    for (const one of many.customers) {
+      expect(await one.figures(many.key)).toEqual(['30', '80', '0']);
     }
   });
 });

@@ -10,8 +10,8 @@ const KEPT = { rollover: { max: '30' } };
 const COVERED = ['110', '80', '30'];
 
 interface Terms {
-  /** Rollover of the grant. */
-  readonly rollover: object | null;
+  /** Rollover of the grant; undefined: the customer gets no grant. */
+  readonly rollover?: object | null;
   readonly billing_anchor?: string;
 }
 
@@ -50,8 +50,20 @@ describe('usage in a window that is opened after a subscription changed', () => 
       ...fields,
     });
     subscriptionId = id;
+    if (rollover === undefined) return;
     await allowances.grant(entitlement.key, { value: '30', rollover });
     expect(await figures()).toEqual(['130', '0', '130']);
+  }
+
+  /** Subscribes the customer to a second plan. Returns the id of the subscription. */
+  async function subscribeAlso(value: string, reset: string, fields: object = {}): Promise<string> {
+    const { id } = await post(engine, '/v1/subscriptions', {
+      customer_id: customerId,
+      plan_id: await plan(value, reset),
+      collection: 'send_invoice',
+      ...fields,
+    });
+    return id;
   }
 
   async function plan(value: string, reset: string): Promise<string> {
@@ -129,6 +141,51 @@ describe('usage in a window that is opened after a subscription changed', () => 
     },
   );
 
+  it.each(['change', 'cancel', 'pause'])(
+    'stays covered if a grant expired before the command %s',
+    async (name) => {
+      await subscribe('day', {});
+      const expiring = { ...KEPT, value: '30', expires_at: '2026-03-11T00:00:04Z' };
+      await allowances.grant(entitlement.key, expiring);
+      if (name === 'change') await allowances.grant(entitlement.key, { ...KEPT, value: '30' });
+      engine.clock.set('2026-03-11T00:00:03Z');
+      await use();
+      engine.clock.set('2026-03-11T00:00:06Z');
+      await command(name, {
+        ...(name === 'change' && { plan_id: await plan('50', 'day') }),
+        ...(name !== 'pause' && { when: 'now' }),
+      });
+      if (name !== 'change') await allowances.grant(entitlement.key, { value: '30' });
+      expect(await figures()).toEqual(COVERED);
+    },
+  );
+
+  it('stays covered if a renewal is due before the downgrade', async () => {
+    await subscribe('day', { ...KEPT, billing_anchor: 'calendar' });
+    engine.clock.set('2026-03-31T12:00:00Z');
+    await runDue();
+    engine.clock.set('2026-04-01T00:00:03Z');
+    await use();
+    engine.clock.set('2026-04-01T00:00:06Z');
+    await command('change', { plan_id: await plan('50', 'day'), when: 'now' });
+    expect(await figures()).toEqual(COVERED);
+  });
+
+  it('stays covered by one subscription after the end of another', async () => {
+    await subscribe('day');
+    engine.clock.set('2026-03-10T12:00:01Z');
+    const other = await subscribeAlso('50', 'day', { billing_anchor: 'calendar' });
+    const cancel = `/v1/subscriptions/${other}/cancel`;
+    await engine.http.post(cancel).send({ when: 'period_end' }).expect(200);
+    engine.clock.set('2026-03-31T12:00:00Z');
+    await runDue();
+    engine.clock.set('2026-04-01T00:00:03Z');
+    await use();
+    engine.clock.set('2026-04-01T00:00:06Z');
+    await command('change', { plan_id: await plan('50', 'day'), when: 'now' });
+    expect(await figures()).toEqual(COVERED);
+  });
+
   it('stays covered for grants that follow, if the former grant lapsed when the window began', async () => {
     await subscribe('day', { rollover: null });
     engine.clock.set('2026-03-11T00:00:03Z');
@@ -182,4 +239,85 @@ describe('usage in a window that is opened after a subscription changed', () => 
       expect(await figures()).toEqual(['30', '80', '0']);
     },
   );
+
+  it.each([
+    ['period', 'week'],
+    ['day', 'week'],
+    ['day', 'never'],
+  ])(
+    'uses the new allowance after a late renewal from the reset %s to %s',
+    async (former, reset) => {
+      for (const terms of [KEPT, {}]) {
+        await subscribe(former, { ...terms, billing_anchor: 'calendar' });
+        await command('change', { plan_id: await plan('50', reset), when: 'period_end' });
+        engine.clock.set('2026-03-31T12:00:00Z');
+        await runDue();
+        engine.clock.set('2026-04-01T00:03:00Z');
+        await use();
+        engine.clock.set('2026-04-01T00:05:00Z');
+        await runDue();
+        if (terms === KEPT) expect(await figures()).toEqual(['80', '80', '0']);
+        else expect(await figures()).toEqual(['50', '80', '0']);
+      }
+    },
+  );
+
+  it('uses the new allowance from the start of a period within the former day', async () => {
+    await subscribe('day');
+    await command('change', { plan_id: await plan('50', 'day'), when: 'period_end' });
+    engine.clock.set('2026-04-10T00:00:01Z');
+    await runDue();
+    engine.clock.set('2026-04-11T00:03:00Z');
+    await use();
+    engine.clock.set('2026-04-11T00:05:00Z');
+    await runDue();
+    expect(await figures()).toEqual(['80', '80', '0']);
+  });
+
+  it('is not covered after the end of a grace period', async () => {
+    await subscribe('day');
+    const setStatus = (status: string) =>
+      engine.database.query('UPDATE subscription SET status = $2 WHERE id = $1', [
+        subscriptionId,
+        status,
+      ]);
+    await setStatus('past_due');
+    await engine.database.query(
+      'INSERT INTO entitlement_grace (subscription_id, customer_id, started_at) VALUES ($1, $2, $3)',
+      [subscriptionId, customerId, '2026-03-08T00:00:00Z'],
+    );
+    engine.clock.set('2026-03-11T00:03:00Z');
+    await use();
+    engine.clock.set('2026-03-11T00:05:00Z');
+    while (await engine.app.get(EntitlementWindows).runDue()) continue;
+    expect(await figures()).toEqual(['30', '80', '0']);
+    await setStatus('active');
+  });
+
+  it('is not covered after the end in a window that was not open', async () => {
+    await subscribe('day');
+    await command('cancel', { when: 'period_end' });
+    engine.clock.set('2026-04-09T12:00:00Z');
+    await runDue();
+    engine.clock.set('2026-04-10T12:02:00Z');
+    await use();
+    engine.clock.set('2026-04-10T12:05:00Z');
+    await runDue();
+    expect(await figures()).toEqual(['30', '80', '0']);
+  });
+
+  it('counts by the plan that follows an end that is processed late', async () => {
+    await subscribe('day', { billing_anchor: 'calendar' });
+    await command('cancel', { when: 'period_end' });
+    engine.clock.set('2026-03-31T12:00:00Z');
+    await runDue();
+    engine.clock.set('2026-04-01T08:00:00Z');
+    await use();
+    engine.clock.set('2026-04-01T09:00:00Z');
+    await runDue();
+    engine.clock.set('2026-04-01T09:10:00Z');
+    await subscribeAlso('20', 'day');
+    await allowances.grant(entitlement.key, { value: '30' });
+    expect(await figures()).toEqual(['50', '80', '0']);
+  });
 });

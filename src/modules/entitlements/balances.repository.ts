@@ -33,7 +33,8 @@ export interface BalanceKey {
   readonly entitlementId: string;
 }
 
-export interface CoverageEnd {
+/** Start or end of the window of a balance, or the instant until which its usage is covered. */
+export interface BalanceEdge {
   readonly customerId: string;
   readonly at: Date;
 }
@@ -108,9 +109,10 @@ const EAGER_BALANCES = `
       AND g.ended_at IS NULL))
   ORDER BY h.customer_id, h.entitlement_id`;
 
-const COVERED_UNTIL = `
-  SELECT customer_id AS "customerId", covered_until AS at FROM customer_entitlement
-  WHERE customer_id = ANY ($1) AND covered_until IS NOT NULL`;
+const WINDOW_EDGES = `
+  SELECT customer_id AS "customerId", edge AS at
+  FROM customer_entitlement CROSS JOIN LATERAL (VALUES (covered_until), (window_start_at), (window_end_at)) AS edges(edge)
+  WHERE customer_id = ANY ($1) AND edge IS NOT NULL`;
 
 const DELETE_CACHED = `
   DELETE FROM customer_entitlement WHERE id = ANY (ARRAY(
@@ -266,9 +268,9 @@ export class BalancesRepository {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
-  /** Returns the instants `coveredUntil` of the balances of these customers. */
-  coveredUntil(customerIds: readonly string[]): Promise<readonly CoverageEnd[]> {
-    return this.database.query<CoverageEnd>(COVERED_UNTIL, [customerIds]);
+  /** Returns the instant `coveredUntil` or the window of each balance of these customers. */
+  windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
+    return this.database.query<BalanceEdge>(WINDOW_EDGES, [customerIds]);
   }
 
   /**

@@ -26,6 +26,7 @@ import { BalancesRepository } from './balances.repository';
 import { BalancesService } from './balances.service';
 import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
+import { CountedUsageService } from './counted-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { RunningGrantsService } from './running-grants.service';
 import { SharedConsumptionsRepository } from './shared-consumptions.repository';
@@ -59,6 +60,7 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     BalanceWindowsRepository,
     MeteredUsageService,
     BalanceUsageService,
+    CountedUsageService,
     RecalculateBalanceService,
     BalancesService,
     CustomerEntitlementsService,

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { add, compare, type Rational, ZERO } from '../../core/decimal';
-import { FOR_EVER } from '../../core/usage';
 import { nextVersion } from '../../core/next-version';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { earliest } from './domain/access';
 import {
-  counterOf,
   type BalanceRecord,
   type BalanceRow,
   grantToSourceView,
@@ -14,10 +12,8 @@ import {
   windowOf,
   withNotified,
 } from './domain/customer-entitlement';
-import { withUsed } from './domain/entitlement-balance';
 import { balanceTime, type ResetWindow, type WindowRule } from './domain/reset-window';
 import {
-  type BalanceBoundary,
   carryInto,
   counterOfReplacement,
   endGrant,
@@ -34,20 +30,11 @@ import {
 } from './domain/recalculation';
 import { FeaturesService } from '../features';
 import { RunningGrantsService } from './running-grants.service';
-import { type BalanceKey, type EntitledCustomer, BalancesRepository } from './balances.repository';
-import { ConsumptionsRepository } from './consumptions.repository';
+import { type EntitledCustomer, BalancesRepository } from './balances.repository';
+import { CountedUsageService, type RecalculationRequest } from './counted-usage.service';
 import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { type CustomerAllowance, SourcesService } from './sources.service';
-
-interface RecalculationRequest {
-  readonly customer: EntitledCustomer;
-  readonly entitlement: BalanceRecord['entitlement'];
-  readonly now: Date;
-}
-
-/** Access version of a balance whose recalculation was postponed by a commit of usage (decision 239). */
-const POSTPONED = 0;
 
 interface FormerTerms {
   readonly row: BalanceRow;
@@ -66,7 +53,7 @@ export class RecalculateBalanceService {
     private readonly sources: SourcesService,
     private readonly usage: MeteredUsageService,
     private readonly balanceUsage: BalanceUsageService,
-    private readonly consumptions: ConsumptionsRepository,
+    private readonly counted: CountedUsageService,
   ) {}
 
   /**
@@ -93,9 +80,7 @@ export class RecalculateBalanceService {
     // The former allowance applied until now: a changed allowance takes effect at the first recalculation after the
     // change.
     const allowance = before.isEntitled ? before.allowance : ZERO;
-    // All usage up to the former allowance becomes plan usage, even if it was taken from grants before that allowance
-    // was raised. It stays plan usage when the allowance shrinks.
-    const counter = withUsed(counterOf(before), await this.usedBefore(one, before), allowance);
+    const counter = await this.counted.storedCounter(one, before);
     const start = { counter, grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
@@ -117,17 +102,6 @@ export class RecalculateBalanceService {
     return this.enterWindow(one, before, row);
   }
 
-  /** Returns the usage of the stored window. If the recalculation was postponed, it is read from the meter. */
-  private async usedBefore(
-    { customer, entitlement: { meterId } }: RecalculationRequest,
-    before: BalanceRow,
-  ): Promise<Rational> {
-    const window = windowOf(before);
-    if (before.accessVersion !== POSTPONED || meterId === null || window === null)
-      return before.used;
-    return this.usage.open(customer.id, meterId, window);
-  }
-
   /**
    * Applies each expiry of a grant and each end of a window up to now, in order of time. Stops early when no grant is
    * left. Then enters the window that contains now.
@@ -141,30 +115,29 @@ export class RecalculateBalanceService {
     const { now } = one;
     const { allowance, windowRule } = former;
     const { isEntitled } = former.row;
+    const terms = { given, row: former.row };
     let state = start;
     for (
       let boundary = nextBoundary(state, now);
       boundary !== null && state.grants.length > 0;
       boundary = nextBoundary(state, now)
     ) {
-      state = await this.withUsageUntil(one, state, boundary);
-      state =
-        boundary.kind === 'expiry'
-          ? endGrant(state, allowance, boundary.grantId, { end: 'expired', at: boundary.at })
-          : await this.replaceWindow(one, state, given, {
-              allowance,
-              window: windowFor(
-                boundary.at < now ? windowRule : given.windowRule,
-                state.counter.window,
-                boundary.at,
-              ),
-              endAt: boundary.at,
-            });
+      const { at } = boundary;
+      if (boundary.kind === 'expiry') {
+        const counted = await this.counted.withCoveredUntil(one, state, at, terms);
+        state = endGrant(counted, allowance, boundary.grantId, { end: 'expired', at });
+      } else {
+        const counted = await this.counted.withUsageUntil(one, state, at);
+        const rule = at < now ? windowRule : given.windowRule;
+        const window = windowFor(rule, counted.counter.window, at);
+        state = await this.replaceWindow(one, counted, given, { allowance, window, endAt: at });
+      }
     }
     const isNothingLeft = given.windowRule === null && state.grants.length === 0;
     if (isNothingLeft || !isEntitled) {
-      const counted = await this.withAllUsage(one, state, start);
-      const dropped = dropUnneededWindow(counted, now, isEntitled);
+      const counted = await this.counted.withAllUsage(one, state, start);
+      const appliedUntil = await this.sources.appliedUntil(former.row, now);
+      const dropped = dropUnneededWindow(counted, now, appliedUntil);
       if (dropped !== counted) state = dropped;
       if (isNothingLeft && state.counter.window === null) return state;
     }
@@ -174,11 +147,11 @@ export class RecalculateBalanceService {
     if (isSameWindow(window, target)) {
       state = { ...state, counter: { ...state.counter, window: target } };
     } else {
-      state = await this.withAllUsage(one, state, start);
+      state = await this.counted.withAllUsage(one, state, start);
       const replacement = { allowance, window: target, endAt: null };
       state = await this.replaceWindow(one, state, given, replacement);
     }
-    return this.withUsageIn(one, state, given.amount, former);
+    return this.counted.withUsageIn(one, state, terms);
   }
 
   /**
@@ -205,80 +178,14 @@ export class RecalculateBalanceService {
       ? carryInto(former, allowance, window)
       : reset(former, allowance, window, next.endAt ?? one.now);
     if (!isReplacedBy(former.counter, window)) return state;
-    const used = await this.usageOfReplacement(one, window, next.endAt);
+    const used = await this.counted.usageOfReplacement(one, window, next.endAt);
     const earlierEnd = current?.startAt ?? coveredUntil;
     const earlier =
       earlierEnd !== null && window.startAt < earlierEnd
-        ? await this.usageOfReplacement(one, window, earlierEnd)
+        ? await this.counted.usageOfReplacement(one, window, earlierEnd)
         : ZERO;
     const counted = { window, used, earlier, allowance: given.amount };
     return { ...state, counter: counterOfReplacement(former, allowance, counted) };
-  }
-
-  /**
-   * Returns the usage of a window that replaces another one. Counts only usage before `endAt`, or all usage if `endAt`
-   * is null or the entitlement has no meter.
-   */
-  private usageOfReplacement(
-    one: RecalculationRequest,
-    window: ResetWindow,
-    endAt: Date | null,
-  ): Promise<Rational> {
-    const { customer, entitlement } = one;
-    const { meterId } = entitlement;
-    if (meterId === null) return this.consumptions.totalSince(keyOf(one), window.startAt);
-    if (endAt === null) return this.usage.open(customer.id, meterId, window);
-    return this.usage.readUntil(customer.id, meterId, window, endAt);
-  }
-
-  /**
-   * Returns the state with the usage of its window up to an instant, read from the meter. Returns the state unchanged
-   * if the entitlement has no meter, because its counter always contains all usage.
-   */
-  private async withUsageUntil(
-    { customer, entitlement: { meterId } }: RecalculationRequest,
-    state: Recalculation,
-    { at }: Pick<BalanceBoundary, 'at'>,
-  ): Promise<Recalculation> {
-    const { counter } = state;
-    const { window } = counter;
-    if (meterId === null || window === null || window.startAt >= at) return state;
-    const used = await this.usage.readUntil(customer.id, meterId, window, at);
-    return { ...state, counter: { ...counter, used } };
-  }
-
-  /** Returns the state with all usage of its window. After a boundary, the counter lacks the usage since then. */
-  private async withAllUsage(
-    one: RecalculationRequest,
-    state: Recalculation,
-    start: Recalculation,
-  ): Promise<Recalculation> {
-    if (state.counter === start.counter) return state;
-    return this.withUsageUntil(one, state, { at: state.counter.window?.endAt ?? FOR_EVER });
-  }
-
-  /**
-   * Opens the usage window and returns the state with its usage. Without a meter, returns the state unchanged. The
-   * former allowance first covers the usage of a window that was not open while it applied.
-   */
-  private async withUsageIn(
-    { customer, entitlement: { meterId }, now }: RecalculationRequest,
-    state: Recalculation,
-    amount: Rational | null,
-    { row, allowance }: FormerTerms,
-  ): Promise<Recalculation> {
-    const { counter } = state;
-    const { window } = counter;
-    if (meterId === null || window === null) return state;
-    const used = await this.usage.open(customer.id, meterId, window);
-    if (compare(used, counter.used) === 0) return state;
-    const isCovered =
-      amount !== null &&
-      compare(used, amount) > 0 &&
-      !isSameWindow(windowOf(row), window) &&
-      window.startAt < (await this.sources.appliedUntil(row, now));
-    const covered = isCovered ? withUsed(counter, used, allowance) : counter;
-    return { ...state, counter: withUsed(covered, used, amount) };
   }
 
   /**
@@ -304,10 +211,6 @@ export class RecalculateBalanceService {
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;
   }
-}
-
-function keyOf({ customer, entitlement }: RecalculationRequest): BalanceKey {
-  return { customerId: customer.id, entitlementId: entitlement.id };
 }
 
 function rowOf(

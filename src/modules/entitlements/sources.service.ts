@@ -9,6 +9,7 @@ import { accessOf, earliest } from './domain/access';
 import { type Allowance, allowanceOf, type AllowanceSource } from './domain/allowance';
 import type { AddonEntitlement } from './domain/addon-entitlement';
 import type { BalanceRow } from './domain/customer-entitlement';
+import { type FormerAllowance, formerAllowances } from './domain/former-terms';
 import { type ResetWindow, type Reset, windowAt, type WindowRule } from './domain/reset-window';
 import { BalancesRepository } from './balances.repository';
 
@@ -70,42 +71,36 @@ export class SourcesService {
   }
 
   /**
-   * Returns the rule for windows that start before now. If a stored calendar window has ended, this is the rule of that
-   * window, because the plan may have another reset now. Otherwise it is `current`, the rule that applies now.
+   * Returns the rule for windows that start before now. If a stored calendar window ended before the subscription that
+   * decided it, this is the rule of that window, because the plan may have another reset now. Otherwise it is `current`,
+   * the rule that applies now.
    */
   async formerRule(
-    { reset, windowEndAt, sources }: Pick<BalanceRow, 'reset' | 'windowEndAt' | 'sources'>,
+    row: BalanceRow,
     current: WindowRule | null,
     now: Date,
   ): Promise<WindowRule | null> {
+    const { reset, windowEndAt, sources } = row;
     if (windowEndAt === null || windowEndAt >= now || reset === current?.reset) return current;
     const leading = sources.find(({ type }) => type === 'plan')?.subscriptionId ?? null;
     if (reset === null || reset === 'period' || reset === 'never' || leading === null)
       return current;
     const subscription = await this.subscriptions.get(leading);
+    const end = endOf(subscription, row);
+    if (end !== null && end <= windowEndAt) return current;
     const { startAt } = subscription;
     return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
   }
 
-  /**
-   * Returns the instant until which the sources of a balance applied: the earliest end of a subscription, or start of a
-   * period after the window of the balance, because plans may change with a period; otherwise `now`.
-   */
-  async appliedUntil(
-    { sources, windowEndAt }: Pick<BalanceRow, 'sources' | 'windowEndAt'>,
-    now: Date,
-  ): Promise<Date> {
-    let until = now;
-    for (const id of new Set(sources.flatMap(({ subscriptionId }) => subscriptionId ?? []))) {
-      const {
-        endedAt,
-        cancelAt,
-        currentPeriodStartAt: periodAt,
-      } = await this.subscriptions.get(id);
-      const isRenewed = periodAt !== null && windowEndAt !== null && periodAt >= windowEndAt;
-      until = earliest([until, endedAt ?? cancelAt, isRenewed ? periodAt : null]) ?? until;
-    }
-    return until;
+  /** Returns what the subscriptions of a balance allowed until now, in order of time. */
+  async formerAllowances(row: BalanceRow, now: Date): Promise<readonly FormerAllowance[]> {
+    return formerAllowances(row, await this.endsOf(row, now), now);
+  }
+
+  /** Returns the time until which a subscription gave the entitlement of a balance; null if none did. */
+  async appliedUntil(row: BalanceRow, now: Date): Promise<Date | null> {
+    const ends = [...(await this.endsOf(row, now)).values()];
+    return ends.length === 0 ? null : new Date(Math.max(...ends.map((end) => end.getTime())));
   }
 
   /** Returns the current window of each entitlement that the plan version or an add-on of the subscription gives. */
@@ -153,6 +148,25 @@ export class SourcesService {
     return found;
   }
 
+  /**
+   * Returns the time until which each subscription of a balance gave what is stored, by id: its end, the end of its grace
+   * period, or the start of a period that began after the window of the balance or its last change, because plans may
+   * change with a period; otherwise `now`.
+   */
+  private async endsOf(row: BalanceRow, now: Date): Promise<ReadonlyMap<string, Date>> {
+    const ids = new Set(row.sources.flatMap(({ subscriptionId }) => subscriptionId ?? []));
+    const graces =
+      ids.size > 0 ? await this.balances.gracesOf(row.customerId) : new Map<string, Date>();
+    const ends = new Map<string, Date>();
+    for (const id of ids) {
+      const pastDueSince = graces.get(id) ?? null;
+      const graceEndsAt = pastDueSince && new Date(pastDueSince.getTime() + this.graceMs);
+      const end = endOf(await this.subscriptions.get(id), row);
+      ends.set(id, earliest([end, graceEndsAt, now]) ?? now);
+    }
+    return ends;
+  }
+
   private async offeredSources(customerId: string, now: Date): Promise<OfferedSources> {
     const running = await this.subscriptions.findRunning(customerId);
     const graces = running.some(({ status }) => status === 'past_due')
@@ -179,6 +193,17 @@ export class SourcesService {
       until: earliest(found.map(({ access }) => access.until)),
     };
   }
+}
+
+/** Returns the end of a subscription, or the start of a period that is later than a balance; null if neither is known. */
+function endOf(
+  { endedAt, cancelAt, currentPeriodStartAt: periodAt }: Subscription,
+  { windowEndAt, updatedAt }: Pick<BalanceRow, 'windowEndAt' | 'updatedAt'>,
+): Date | null {
+  const isRenewed =
+    periodAt !== null &&
+    (periodAt > updatedAt || (windowEndAt !== null && periodAt >= windowEndAt));
+  return earliest([endedAt ?? cancelAt, isRenewed ? periodAt : null]);
 }
 
 interface FoundSource {

@@ -4,7 +4,7 @@ import { UsageBillingService, type UsageToBlock } from '../metering';
 import type { Subscription } from '../subscriptions';
 import {
   type BalanceKey,
-  type CoverageEnd,
+  type BalanceEdge,
   BalancesRepository,
   type EntitledCustomer,
   inLockOrder,
@@ -75,11 +75,11 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Returns the instants until which usage counted in former windows of these customers. A later window counts the usage
-   * before such an instant apart.
+   * Returns the instants until which usage counted in former windows of these customers: a later window counts the usage
+   * before such an instant apart. Also returns the stored windows, because each may become a former one at any time.
    */
-  coveredUntil(customerIds: readonly string[]): Promise<readonly CoverageEnd[]> {
-    return this.balances.coveredUntil(customerIds);
+  windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
+    return this.balances.windowEdges(customerIds);
   }
 
   /** Invalidates the cached balances of a deleted customer, so that access checks no longer find the customer. */

@@ -33,7 +33,7 @@ export class ArchiveUsageWorkflow {
   async step(now: Date): Promise<boolean> {
     const windowEdges = async (customerIds: readonly string[]) => [
       ...(await this.unbillableUsage.windowStarts(customerIds, now)),
-      ...(await this.balances.coveredUntil(customerIds)),
+      ...(await this.balances.windowEdges(customerIds)),
     ];
     if (await this.removeArchivedUsage.removeNext(now, windowEdges)) return true;
     try {

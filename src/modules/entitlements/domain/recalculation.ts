@@ -172,19 +172,22 @@ export function counterOfReplacement(
 /**
  * Drops the window of a customer who has just lost the entitlement, or did not have it until now. Keeps a window that
  * has usage and has not ended. Sets `coveredUntil`, because a later window may contain usage that was already counted.
- * @param isEntitled true if the customer had the entitlement until now. Usage up to now was then counted, even if the
- *   stored window ended earlier.
+ * @param appliedUntil time until which subscriptions gave the entitlement, or null. Usage up to then was counted, even if
+ *   the stored window ended earlier.
  */
 export function dropUnneededWindow(
   state: Recalculation,
   now: Date,
-  isEntitled: boolean,
+  appliedUntil: Date | null,
 ): Recalculation {
   const { window, used, expiredGrantUsage } = state.counter;
   if (window === null) return state;
   const { startAt, endAt } = window;
   const isOver = endAt !== null && endAt <= now;
-  if (isOver) return { ...state, counter: newCounter(null, isEntitled ? now : endAt) };
+  if (isOver) {
+    const isLater = appliedUntil !== null && appliedUntil > endAt;
+    return { ...state, counter: newCounter(null, isLater ? appliedUntil : endAt) };
+  }
   const isUsed = compare(used, ZERO) > 0 || compare(expiredGrantUsage, ZERO) > 0;
   return isUsed ? state : { ...state, counter: newCounter(null, startAt) };
 }

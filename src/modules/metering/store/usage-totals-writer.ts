@@ -42,12 +42,13 @@ const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
  * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if the
  * period contains a whole hour, and events of its first or last, incomplete hour were archived and deleted, the row
- * contains the whole of that hour, so that the stored total of the hour is used instead.
+ * contains the whole of that hour, so that the stored total of the hour is used instead. Values are held until the end of
+ * the period in any case.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
     CASE WHEN is_cut THEN first_hour ELSE $4 END AS hours_start_at,
-    CASE WHEN is_end_cut THEN next_hour ELSE $5 END AS hours_end_at, CASE WHEN is_end_cut THEN next_hour ELSE $6 END AS end_at
+    CASE WHEN is_end_cut THEN next_hour ELSE $5 END AS hours_end_at, $6 AS end_at
   FROM (SELECT ${hourOf('$3::timestamptz')} AS first_hour, ${hourOf('$6::timestamptz')} + interval '1 hour' AS next_hour,
     $3 < $4::timestamptz AND $4 < $5::timestamptz AND ${lacksEvents('$1', '$2', '$3')} AS is_cut,
     $5 < $6 AND $4 < $5 AND ${lacksEvents('$1', '$2', '$6')} AS is_end_cut) AS edges`;

@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import { compare, type Rational, ZERO } from '../../core/decimal';
+import { FOR_EVER } from '../../core/usage';
+import type { EntitledCustomer } from './balances.repository';
+import { ConsumptionsRepository } from './consumptions.repository';
+import { earliest } from './domain/access';
+import {
+  type BalanceRecord,
+  type BalanceRow,
+  counterOf,
+  windowOf,
+} from './domain/customer-entitlement';
+import { type UsageCounter, withUsed } from './domain/entitlement-balance';
+import { isSameWindow, type Recalculation } from './domain/recalculation';
+import type { ResetWindow } from './domain/reset-window';
+import { MeteredUsageService } from './metered-usage.service';
+import { type CustomerAllowance, SourcesService } from './sources.service';
+
+export interface RecalculationRequest {
+  readonly customer: EntitledCustomer;
+  readonly entitlement: BalanceRecord['entitlement'];
+  readonly now: Date;
+}
+
+/** Access version of a balance whose recalculation was postponed by a commit of usage (decision 239). */
+const POSTPONED = 0;
+
+/** Usage of a window before an instant. */
+interface UsageBefore {
+  readonly used: Rational;
+  readonly at: Date;
+}
+
+/** Allowance now, and the stored balance with the former one. */
+interface UsageTerms {
+  readonly given: CustomerAllowance;
+  readonly row: BalanceRow;
+}
+
+/** Reads the usage of the windows of a balance for its recalculation, and what the former sources cover of it. */
+@Injectable()
+export class CountedUsageService {
+  constructor(
+    private readonly sources: SourcesService,
+    private readonly usage: MeteredUsageService,
+    private readonly consumptions: ConsumptionsRepository,
+  ) {}
+
+  /**
+   * Returns the counter of the stored window. All usage up to the former allowance becomes plan usage, even if it was
+   * taken from grants before that allowance was raised. It stays plan usage when the allowance shrinks. If the
+   * recalculation was postponed, the usage is read from the meter, and the former sources cover it until they ended.
+   */
+  async storedCounter(one: RecalculationRequest, row: BalanceRow): Promise<UsageCounter> {
+    const { customer, entitlement, now } = one;
+    const counter = withUsed(counterOf(row), row.used, row.isEntitled ? row.allowance : ZERO);
+    const { window } = counter;
+    if (row.accessVersion !== POSTPONED || entitlement.meterId === null || window === null)
+      return counter;
+    const used = await this.usage.open(customer.id, entitlement.meterId, window);
+    return this.withCovered(one, counter, { used, at: now }, row);
+  }
+
+  /**
+   * Returns the usage of a window that replaces another one. Counts only usage before `endAt`, or all usage if `endAt`
+   * is null or the entitlement has no meter.
+   */
+  usageOfReplacement(
+    one: RecalculationRequest,
+    window: ResetWindow,
+    endAt: Date | null,
+  ): Promise<Rational> {
+    const { customer, entitlement } = one;
+    const { meterId } = entitlement;
+    if (meterId === null)
+      return this.consumptions.totalSince(
+        { customerId: customer.id, entitlementId: entitlement.id },
+        window.startAt,
+      );
+    if (endAt === null) return this.usage.open(customer.id, meterId, window);
+    return this.usage.readUntil(customer.id, meterId, window, endAt);
+  }
+
+  /**
+   * Returns the state with the usage of its window up to an instant, read from the meter. Returns the state unchanged
+   * if the entitlement has no meter, because its counter always contains all usage.
+   */
+  async withUsageUntil(
+    { customer, entitlement: { meterId } }: RecalculationRequest,
+    state: Recalculation,
+    at: Date,
+  ): Promise<Recalculation> {
+    const { counter } = state;
+    const { window } = counter;
+    if (meterId === null || window === null || window.startAt >= at) return state;
+    const used = await this.usage.readUntil(customer.id, meterId, window, at);
+    return { ...state, counter: { ...counter, used } };
+  }
+
+  /** Returns the state with all usage of its window. After a boundary, the counter lacks the usage since then. */
+  async withAllUsage(
+    one: RecalculationRequest,
+    state: Recalculation,
+    start: Recalculation,
+  ): Promise<Recalculation> {
+    if (state.counter === start.counter) return state;
+    return this.withUsageUntil(one, state, state.counter.window?.endAt ?? FOR_EVER);
+  }
+
+  /**
+   * Returns the state with the usage of its window up to an instant. If the window was not open yet, the former sources
+   * cover this usage.
+   */
+  async withCoveredUntil(
+    one: RecalculationRequest,
+    state: Recalculation,
+    at: Date,
+    terms: UsageTerms,
+  ): Promise<Recalculation> {
+    const { used } = (await this.withUsageUntil(one, state, at)).counter;
+    return { ...state, counter: await this.withFormer(one, state.counter, { used, at }, terms) };
+  }
+
+  /** Opens the usage window and returns the state with its usage. Without a meter, returns the state unchanged. */
+  async withUsageIn(
+    one: RecalculationRequest,
+    state: Recalculation,
+    terms: UsageTerms,
+  ): Promise<Recalculation> {
+    const { customer, entitlement, now } = one;
+    const { counter } = state;
+    const { window } = counter;
+    if (entitlement.meterId === null || window === null) return state;
+    const used = await this.usage.open(customer.id, entitlement.meterId, window);
+    if (compare(used, counter.used) === 0) return state;
+    const former = await this.withFormer(one, counter, { used, at: now }, terms);
+    return { ...state, counter: withUsed(former, used, terms.given.amount) };
+  }
+
+  /**
+   * Returns the counter with the usage of its window before `at`. If the window was not open yet, the former sources
+   * cover this usage until they ended. Usage within the new allowance needs no former source.
+   */
+  private async withFormer(
+    one: RecalculationRequest,
+    counter: UsageCounter,
+    usage: UsageBefore,
+    { given: { amount }, row }: UsageTerms,
+  ): Promise<UsageCounter> {
+    const { window } = counter;
+    const isStored = window === null || isSameWindow(windowOf(row), window);
+    return isStored || amount === null || compare(usage.used, amount) <= 0
+      ? { ...counter, used: usage.used }
+      : this.withCovered(one, counter, usage, row);
+  }
+
+  /** Returns the counter with the usage of its window before `at`, which the former sources cover until they ended. */
+  private async withCovered(
+    { customer, entitlement: { meterId }, now }: RecalculationRequest,
+    counter: UsageCounter,
+    { used, at }: UsageBefore,
+    row: BalanceRow,
+  ): Promise<UsageCounter> {
+    const { window } = counter;
+    if (meterId === null || window === null) return counter;
+    const endAt = earliest([at, window.endAt]) ?? at;
+    let covered = counter;
+    for (const { until, allowance } of await this.sources.formerAllowances(row, now)) {
+      if (until <= window.startAt) continue;
+      if (until >= endAt) return withUsed(covered, used, allowance);
+      const part = await this.usage.readUntil(customer.id, meterId, window, until);
+      // Usage up to the former boundary is already counted.
+      if (compare(part, counter.used) >= 0) covered = withUsed(covered, part, allowance);
+    }
+    return { ...covered, used };
+  }
+}
