@@ -193,7 +193,7 @@ export const creditTakesNothing = defineProblem({
   kind: 'rule_broken',
   title: 'A credit of 0 takes nothing from the line',
   meaning:
-    'An `amount` of 0 is only for a line that has only tax left and is named once. This one has `creditable_amount` left.',
+    'An `amount` of 0 is only for a line that has only tax left, which no tax below zero uses up, and is named once. `creditable_amount` is left.',
   occurrence: (pointer: string, creditable: bigint) => ({
     detail:
       creditable === 0n

@@ -8,6 +8,8 @@ export function amountRefusal(problem: ProblemBody, currency: string): string | 
     return `At most ${money(refundable_amount, currency)} can be refunded.`;
   if (creditable_total !== undefined)
     return `At most ${money(creditable_total, currency)} of the invoice, with tax, can still be credited.`;
+  if (code === 'credit_takes_nothing' && creditable_amount === 0)
+    return 'No tax is left of a line with the amount 0. Leave its field empty.';
   if (creditable_amount !== undefined)
     return `At most ${money(creditable_amount, currency)} before tax can still be credited on a line.`;
   return code === 'refund_limit_exceeded' && limit !== undefined
