@@ -243,6 +243,25 @@ describe('migrations', () => {
     expect((await migrate(database.url)).length).toBeGreaterThan(0);
   });
 
+  it('are refused behind a pooler without changing settings of its other clients', async () => {
+    const pooler = await TransactionPooler.before(database.url, true);
+    const clients = [1, 2].map(() => new Client({ connectionString: pooler.url }));
+    const both = (sql: string) => Promise.all(clients.map((client) => client.query(sql)));
+    try {
+      await Promise.all(clients.map((client) => client.connect()));
+      await both('BEGIN');
+      await both('COMMIT');
+      await expect(migrate(pooler.url)).rejects.toThrow(PoolerError);
+      const answers = await both('SHOW lock_timeout');
+      expect(answers.flatMap(({ rows }) => rows as unknown[])).toEqual(
+        clients.map(() => ({ lock_timeout: '0' })),
+      );
+    } finally {
+      for (const client of clients) void client.end();
+      await pooler.close();
+    }
+  });
+
   it('are awaited while another process runs them, with a log line', async () => {
     const other = new Client({ connectionString: database.url });
     await other.connect();

@@ -22,9 +22,9 @@ export async function migrate(
   onWait: (holder: string, migration: string | null) => void = () => undefined,
   maxWaitForLockMs = 300_000,
 ): Promise<readonly string[]> {
+  await requireDedicatedSessions(url);
   const guard = await openConnection(url);
   try {
-    await requireDedicatedSessions(url, guard);
     const lost = await lockMigrations(guard, (holder) => onWait(holder, null), maxWaitForLockMs);
     const dataSource = new DataSource(migrationOptions(url));
     await dataSource.initialize();
