@@ -29,10 +29,11 @@ export type Claim = number | null;
 export async function claimDirectory(
   directory: string,
   warn: (message: string) => void,
+  timeoutMs = CLAIM_TIMEOUT_MS,
 ): Promise<Claim> {
   const namespace = await identifyPidNamespace();
   if (namespace === null) return null;
-  const claim = await poll(CLAIM_TIMEOUT_MS, () => attempt(directory, namespace));
+  const claim = await poll(timeoutMs, () => attempt(directory, namespace));
   if (claim === null)
     warn(`The program flock cannot lock ${directory}: share it with no container`);
   if (claim !== undefined) return claim;
