@@ -63,7 +63,11 @@ async function runOnDatabase<Arguments>({
 }: DatabaseCommand<Arguments>): Promise<void> {
   const given = readArguments();
   const configuration = loadCommandConfiguration();
-  const embedded = await startDatabaseIfNone(configuration, () => undefined);
+  const embedded = await startDatabaseIfNone(
+    configuration,
+    () => undefined,
+    (message) => void process.stderr.write(`${message}\n`),
+  );
   try {
     const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
     await migrate(databaseUrl, reportWait, configuration.migrationWaitMs);

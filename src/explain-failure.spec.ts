@@ -6,13 +6,17 @@ function answer(code: string, message: string): Error {
 }
 
 it.each([
-  ['57014', 'canceling statement due to statement timeout'],
-  ['55P03', 'canceling statement due to lock timeout'],
-])('a statement that the database ended (%s) does not blame DATABASE_URL', (code, message) => {
-  const text = explainFailure(answer(code, message));
-  expect(text).toContain(`The database ended a statement of the start (${message}).`);
-  expect(text).not.toContain('DATABASE_URL');
-});
+  ['57014', 'canceling statement due to statement timeout', true],
+  ['55P03', 'canceling statement due to lock timeout', false],
+])(
+  'a statement that the database ended (%s) blames no setting that does not limit it',
+  (code, message, isLimited) => {
+    const text = explainFailure(answer(code, message));
+    expect(text).toContain(`The database ended a statement of the start (${message}).`);
+    expect(text).not.toContain('DATABASE_URL');
+    expect(text.includes('DATABASE_STATEMENT_TIMEOUT_MS')).toBe(isLimited);
+  },
+);
 
 it('a database that cannot be used names DATABASE_URL', () => {
   const text = explainFailure(answer('57P03', 'the database system is starting up'));

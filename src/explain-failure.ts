@@ -14,6 +14,9 @@ const DATABASE_REFUSES = /^(28...|3D000|3F000)$/;
 /** SQLSTATE `insufficient_privilege`. */
 const RIGHT_MISSING = '42501';
 
+/** SQLSTATE `query_canceled`, also of the statement timeout. The lock timeout has another one, and no setting. */
+const STATEMENT_ENDED = '57014';
+
 /** Errors whose message says what to do. */
 const EXPLAINED = [
   ConfigurationError,
@@ -41,9 +44,10 @@ export function explainFailure(error: unknown): string {
     return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
   }
   if (isDatabaseUnavailable(error)) {
+    const limit = code === STATEMENT_ENDED ? ', or set DATABASE_STATEMENT_TIMEOUT_MS' : '';
     return (
-      `The database ended a statement of the start (${message}). See which sessions it waited for, or set ` +
-      'DATABASE_STATEMENT_TIMEOUT_MS, and start again.'
+      `The database ended a statement of the start (${message}). See which sessions it waited for${limit}, and start ` +
+      'again.'
     );
   }
   if (syscall === 'open') {

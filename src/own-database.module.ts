@@ -13,9 +13,10 @@ const DATABASE = 'billing';
 export async function startDatabaseIfNone(
   { databaseUrl, dataDirectory }: Configuration,
   log: (message: string) => void,
+  warn = log,
 ): Promise<EmbeddedServer | null> {
   if (databaseUrl !== null) return null;
-  return startEmbeddedPostgres({ directory: dataDirectory, database: DATABASE, log });
+  return startEmbeddedPostgres({ directory: dataDirectory, database: DATABASE, log, warn });
 }
 
 /**

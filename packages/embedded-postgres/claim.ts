@@ -1,18 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
-import { readLinkIfExists } from './files';
+import { codeOf, messageOf, readLinkIfExists } from './files';
 import { poll } from './poll';
 import { identifyPidNamespace } from './process-identity';
-import { usersDirectory } from './registry';
 
 /*
  * Process ids mean something only within their PID namespace: a container sees no process of another one. So all uses of
  * a directory at the same time must be in one namespace. Each user and its server hold a shared lock of the system
- * (flock), which works across namespaces and ends with its processes. While there are holders, the symbolic link
+ * (flock) on the file `users.lock`, which works across namespaces and ends with its processes. The file is never deleted. While there are holders, the symbolic link
  * `namespace` names their namespace. Only a process that holds the lock alone may change it.
  */
 
@@ -29,13 +28,14 @@ export type Claim = number | null;
  */
 export async function claimDirectory(
   directory: string,
-  log: (message: string) => void,
+  warn: (message: string) => void,
+  timeoutMs = CLAIM_TIMEOUT_MS,
 ): Promise<Claim> {
   const namespace = await identifyPidNamespace();
   if (namespace === null) return null;
-  await mkdir(usersDirectory(directory), { recursive: true });
-  const claim = await poll(CLAIM_TIMEOUT_MS, () => attempt(directory, namespace));
-  if (claim === null) log(`The program flock cannot lock ${directory}: share it with no container`);
+  const claim = await poll(timeoutMs, () => attempt(directory, namespace));
+  if (claim === null)
+    warn(`The program flock cannot lock ${directory}: share it with no container`);
   if (claim !== undefined) return claim;
   throw new EmbeddedPostgresError(
     `The database in ${directory} is in use in another container or PID namespace. ` +
@@ -48,7 +48,8 @@ export function releaseClaim(claim: Claim): void {
 }
 
 async function attempt(directory: string, namespace: string): Promise<Claim | undefined> {
-  const file = openSync(usersDirectory(directory), 'r');
+  // Network file systems lock only regular files for all machines: shared if open for reading, alone if for writing.
+  const file = openSync(join(directory, 'users.lock'), 'a+');
   let result: Claim | undefined;
   try {
     const alone = lock(file, '-x');
@@ -64,14 +65,29 @@ async function attempt(directory: string, namespace: string): Promise<Claim | un
   }
 }
 
-function lock(file: number, mode: '-x' | '-s'): 'locked' | 'held' | 'unavailable' {
-  const { status } = spawnSync('flock', [mode, '-n', '3'], {
-    stdio: ['ignore', 'ignore', 'ignore', file],
+/**
+ * @param program flock of util-linux, or of BusyBox, which ends with 1 for every error, and then says what is wrong
+ * @throws {EmbeddedPostgresError} when the program could not be run, or was killed
+ */
+export function lock(
+  file: number,
+  mode: '-x' | '-s',
+  program = 'flock',
+): 'locked' | 'held' | 'unavailable' {
+  const { error, signal, status, stderr } = spawnSync(program, [mode, '-n', '3'], {
+    stdio: ['ignore', 'ignore', 'pipe', file],
     cwd: CHILD_DIRECTORY,
     env: { ...CHILD_ENVIRONMENT },
   });
   if (status === 0) return 'locked';
-  return status === 1 ? 'held' : 'unavailable';
+  if (codeOf(error) === 'ENOENT') return 'unavailable';
+  if (status === null) {
+    const cause = error === undefined ? `it was ended by ${signal}` : messageOf(error);
+    throw new EmbeddedPostgresError(
+      `The program flock, which locks the data directory, did not run (${cause}). Try again.`,
+    );
+  }
+  return status === 1 && stderr.length === 0 ? 'held' : 'unavailable';
 }
 
 function linkOf(directory: string): string {

@@ -1,6 +1,7 @@
 import { chmod, lstat, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { claimDirectory, releaseClaim } from './claim';
 import { stopServer } from './control';
 import { EmbeddedPostgresError, explaining, OWN_SERVER } from './embedded-postgres-error';
 import { ifExists, messageOf } from './files';
@@ -80,10 +81,20 @@ async function removeOrphans(parent: string, log: (message: string) => void): Pr
     if (!found?.isDirectory() || found.uid !== process.geteuid?.()) continue;
     if ((await identifyProcess(owner)) !== undefined) continue;
     try {
-      await stopServer(join(directory, 'cluster'));
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+      await ifExists(removeUnlessInUse(directory, log));
     } catch (error) {
       log(`Could not remove ${directory}, left by a process that was killed: ${messageOf(error)}`);
     }
+  }
+}
+
+/** @throws {EmbeddedPostgresError} while a process of another container, which has other process ids, uses the directory */
+async function removeUnlessInUse(directory: string, log: (message: string) => void): Promise<void> {
+  const claim = await claimDirectory(directory, log, 0);
+  try {
+    await stopServer(join(directory, 'cluster'));
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  } finally {
+    releaseClaim(claim);
   }
 }

@@ -32,6 +32,8 @@ export interface EmbeddedOptions {
   /** Created if missing. */
   readonly database: string;
   readonly log: (message: string) => void;
+  /** Receives what an operator must know, also from a command. Default: `log`. */
+  readonly warn?: (message: string) => void;
   /** PostgreSQL settings, such as `{ fsync: 'off' }`. A server that is already running keeps its settings. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Port on the loopback interface. Default: the port of the last start, otherwise a free one. */
@@ -75,7 +77,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   return explaining(options.directory, async () => {
     await mkdir(options.directory, { recursive: true });
     const directory = await realpath(options.directory);
-    const claim = await claimDirectory(directory, options.log);
+    const claim = await claimDirectory(directory, options.warn ?? options.log);
     try {
       return await underLock(directory, () => startOrJoin({ ...options, directory, claim }));
     } catch (error) {

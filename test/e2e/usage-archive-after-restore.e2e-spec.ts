@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,15 +20,37 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-/** Returns the shell blocks of the section on the archive, without the last line, which sends the events. */
-async function documentedCommands(): Promise<string> {
+interface Commands {
+  readonly read: string;
+  readonly findUnknown: string;
+}
+
+/**
+ * Returns the commands of the section on the archive, for one file per page and without the line that sends the events.
+ * @param url of the service
+ */
+async function documentedCommands(archive: string, url: string): Promise<Commands> {
   const [, section = ''] = (await readFile(PAGE, 'utf8')).split('## Archive of usage events\n');
   const [text = ''] = section.split('\n## ');
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   const [, unknown = ''] = /After a restore, `(.*)` names/.exec(text) ?? [];
-  const commands = [...blocks, `${unknown} > unknown`].join('\n');
+  const commands = blocks.join('\n');
   expect(commands).toMatch(/^npm run import-events .*$/m);
-  return commands.replace(/^npm run import-events .*$/m, '');
+  expect(commands).toContain('limit=100');
+  return {
+    read: commands
+      .replace(/^npm run import-events .*$/m, '')
+      .replaceAll('/path/of/usage-archive', archive)
+      .replaceAll('http://127.0.0.1:3000', url)
+      .replaceAll('limit=100', 'limit=1')
+      .replaceAll('2025-03', '2026-02')
+      .replaceAll('export API_KEY', 'API_KEY'),
+    findUnknown: `archive=${archive}; ${unknown} > unknown`,
+  };
+}
+
+function runIn(folder: string, commands: string): Promise<{ readonly stdout: string }> {
+  return promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder });
 }
 
 async function makeDirectory(): Promise<string> {
@@ -56,10 +80,11 @@ it('the documented commands for archived events leave out files that a restored 
   const before = await start(original.url);
   await insertMeter(before, { eventName: CALL, aggregation: 'sum', valueProperty: 'n' });
   const customer_id = await createCustomer(before);
-  const events = ['kept', 'voided'].map((idempotency_key) => {
-    const timestamp = '2026-02-02T00:00:00.000Z';
-    return { idempotency_key, customer_id, event_name: CALL, timestamp, properties: { n: 1 } };
-  });
+  const events = [
+    { idempotency_key: 'kept', timestamp: '2026-02-02T00:00:00.000Z' },
+    { idempotency_key: 'voided', timestamp: '2026-02-02T00:00:00.000Z' },
+    { idempotency_key: 'before', timestamp: '2026-01-31T00:00:00.000Z' },
+  ].map((event) => ({ ...event, customer_id, event_name: CALL, properties: { n: 1 } }));
   await before.http.post('/v1/usage-events').send({ events }).expect(200);
   await before.close();
   const backup = await copyTestDatabase(original.url);
@@ -69,14 +94,9 @@ it('the documented commands for archived events leave out files that a restored 
   const restored = await start(backup.url);
   await restored.http.post('/v1/usage-events/void').send({ idempotency_key: 'voided' }).expect(200);
   await archiveUsage(restored);
-  const commands = (await documentedCommands())
-    .replaceAll('/path/of/usage-archive', archive)
-    .replaceAll('http://127.0.0.1:3000', await restored.app.getUrl())
-    .replaceAll('2025-03', '2026-02')
-    .replaceAll('export API_KEY', 'API_KEY');
-  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], {
-    cwd: folder,
-  });
+  const commands = await documentedCommands(archive, await restored.app.getUrl());
+  const { stdout } = await runIn(folder, commands.read);
+  await runIn(folder, commands.findUnknown);
 
   expect(stdout).toMatch(/^2026-02\/usage-2026-02-000001-\w+\.ndjson\.gz: OK\n\s*2\n$/);
   const imported = await readFile(join(folder, 'events.ndjson'), 'utf8');
@@ -84,4 +104,23 @@ it('the documented commands for archived events leave out files that a restored 
   const unknown = await readFile(join(folder, 'unknown'), 'utf8');
   expect(unknown).toMatch(/^2026-02\/usage-2026-02-000001-\w+\.ndjson\.gz\n$/);
   expect(stdout).not.toContain(unknown.trim());
+  const listed = await readFile(join(folder, 'listed'), 'utf8');
+  expect(listed.match(/ 2026-0[12]\//g)).toHaveLength(2);
+});
+
+it('the documented commands name no file as unknown if the listing breaks off', async () => {
+  const folder = await makeDirectory();
+  const page = { data: [{ name: '2026-02/a.ndjson.gz', sha256: '0' }], next_cursor: 'next' };
+  const server = createServer(({ url = '' }, response) => {
+    response.statusCode = url.includes('cursor=') ? 503 : 200;
+    response.end(url.includes('cursor=') ? '{"code":"service_unavailable"}' : JSON.stringify(page));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  undo.push(() => new Promise((resolve) => server.close(resolve)));
+  const { port } = server.address() as AddressInfo;
+
+  await writeFile(join(folder, 'listed'), 'an older list');
+  const commands = await documentedCommands(folder, `http://127.0.0.1:${port}`);
+  await expect(runIn(folder, commands.read)).rejects.toThrow('service_unavailable');
+  await expect(runIn(folder, commands.findUnknown)).rejects.toThrow('listed: No such file');
 });

@@ -549,6 +549,14 @@ describe('an ephemeral server', () => {
     const owner = Owner.start(left);
     const connectionString = await owner.connectionString();
     await owner.kill();
+    if (process.platform === 'linux') {
+      const namespace = join(left, 'namespace');
+      const own = await readlink(namespace);
+      await replaceLink(namespace, 'another container');
+      const other = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });
+      await other.stop();
+      await replaceLink(namespace, own);
+    }
     expect(await isUp(connectionString)).toBe(true);
 
     const server = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });

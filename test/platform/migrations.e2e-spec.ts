@@ -198,6 +198,29 @@ describe('migrations', () => {
     }
   });
 
+  it('keep their lock for longer than its session may be idle, without a snapshot', async () => {
+    const holder = await openConnection(database.url);
+    try {
+      const { rows } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await holder.query('SET idle_in_transaction_session_timeout = 500');
+      const lost = await lockMigrations(holder, () => undefined, 0, 100);
+      const snapshots: unknown[] = [];
+      await until('the transaction is four times as old', async () => {
+        const [state] = await dataSource.query<{ snapshot: unknown; is_old: boolean }[]>(
+          `SELECT backend_xmin AS snapshot, clock_timestamp() - xact_start > '2 s' AS is_old
+           FROM pg_stat_activity WHERE pid = $1 AND state = 'idle in transaction'`,
+          [rows[0]?.pid],
+        );
+        if (state !== undefined) snapshots.push(state.snapshot);
+        return lost.aborted || state?.is_old === true;
+      });
+      expect(lost.aborted).toBe(false);
+      expect(new Set(snapshots)).toEqual(new Set([null]));
+    } finally {
+      await holder.end();
+    }
+  });
+
   it('leave no lock on any connection', async () => {
     await migrate(database.url);
     const other = new Client({ connectionString: database.url });
@@ -218,6 +241,25 @@ describe('migrations', () => {
       await pooler.close();
     }
     expect((await migrate(database.url)).length).toBeGreaterThan(0);
+  });
+
+  it('are refused behind a pooler without changing settings of its other clients', async () => {
+    const pooler = await TransactionPooler.before(database.url, true);
+    const clients = [1, 2].map(() => new Client({ connectionString: pooler.url }));
+    const both = (sql: string) => Promise.all(clients.map((client) => client.query(sql)));
+    try {
+      await Promise.all(clients.map((client) => client.connect()));
+      await both('BEGIN');
+      await both('COMMIT');
+      await expect(migrate(pooler.url)).rejects.toThrow(PoolerError);
+      const answers = await both('SHOW lock_timeout');
+      expect(answers.flatMap(({ rows }) => rows as unknown[])).toEqual(
+        clients.map(() => ({ lock_timeout: '0' })),
+      );
+    } finally {
+      for (const client of clients) void client.end();
+      await pooler.close();
+    }
   });
 
   it('are awaited while another process runs them, with a log line', async () => {

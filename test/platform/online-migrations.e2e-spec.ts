@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { dataSourceOptions, MigrationLockError } from '../../src/platform/database';
-import { runMigrations } from '../../src/platform/database/run-migrations';
+import { MigrationLockError, openConnection } from '../../src/platform/database';
+import { lockMigrations } from '../../src/platform/database/migration-lock';
+import { migrationOptions, runMigrations } from '../../src/platform/database/run-migrations';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { until } from '../support/until';
 
@@ -67,6 +68,23 @@ class CheckCoupons9000000000004 implements MigrationInterface {
   }
 }
 
+/** Makes a table again, in two steps outside of a transaction. */
+class RemakeTable9000000000005 implements MigrationInterface {
+  readonly name = 'RemakeTable9000000000005';
+  readonly transaction = false;
+  static betweenSteps: () => Promise<void> = () => Promise.resolve();
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await RemakeTable9000000000005.betweenSteps();
+    await queryRunner.query('DROP TABLE IF EXISTS "remade"');
+    await queryRunner.query('CREATE TABLE "remade" ("id" integer)');
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
 describe('a migration beside running processes', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
@@ -92,11 +110,24 @@ describe('a migration beside running processes', () => {
     return client;
   }
 
-  async function pending(migration: new () => MigrationInterface): Promise<void> {
+  async function pending(migration: new () => MigrationInterface, poolSize = 2): Promise<void> {
     dataSource = await new DataSource({
-      ...dataSourceOptions(database.url, 2),
+      ...migrationOptions(database.url, poolSize),
       migrations: [migration],
     }).initialize();
+  }
+
+  /** Takes the migration lock, runs the pending migrations, and returns their names. */
+  async function migrateUnderLock(): Promise<readonly string[]> {
+    const guard = await openConnection(database.url);
+    const next = await new DataSource(dataSource.options).initialize();
+    try {
+      const lost = await lockMigrations(guard, () => undefined, 0);
+      return await runMigrations(next, () => undefined, 60_000, lost);
+    } finally {
+      await next.destroy();
+      await guard.end();
+    }
   }
 
   async function isThere(relation: string): Promise<boolean> {
@@ -213,5 +244,65 @@ describe('a migration beside running processes', () => {
       proceed();
       await second.destroy();
     }
+  });
+
+  it('of a suspended process does not go on after another process has migrated', async () => {
+    await pending(RemakeTable9000000000005);
+    let resume: () => void = () => undefined;
+    const resumed = new Promise<void>((resolve) => (resume = resolve));
+    let isSuspended = false;
+    RemakeTable9000000000005.betweenSteps = () => {
+      isSuspended = true;
+      return resumed;
+    };
+    // A suspended process does not notice that it has lost the lock.
+    const suspended = runMigrations(dataSource, () => undefined, 60_000, STAYS_LOCKED).catch(
+      (error: unknown) => error,
+    );
+    await until('the first process is suspended', () => isSuspended);
+    RemakeTable9000000000005.betweenSteps = () => Promise.resolve();
+    try {
+      expect(await migrateUnderLock()).toEqual(['RemakeTable9000000000005']);
+      await reader.query('INSERT INTO remade VALUES (1)');
+    } finally {
+      resume();
+    }
+    expect(await suspended).toBeInstanceOf(Error);
+    expect((await reader.query('SELECT id FROM remade')).rows).toEqual([{ id: 1 }]);
+  });
+
+  it('without a transaction stops when its process loses the migration lock, and the next start completes it', async () => {
+    await pending(IndexCoupons9000000000002);
+    await holder.query('BEGIN');
+    await holder.query('UPDATE coupon SET name = name');
+    const lost = new AbortController();
+    const blockedBy: string[] = [];
+    const run = runMigrations(
+      dataSource,
+      (_, session) => blockedBy.push(session),
+      60_000,
+      lost.signal,
+    ).catch((error: unknown) => error);
+    await until('the migration waits', () => blockedBy.length === 1);
+    lost.abort(new MigrationLockError('lost'));
+    expect(await run).toBe(lost.signal.reason);
+    const next = migrateUnderLock();
+    await holder.query('COMMIT');
+    expect(await next).toEqual(['IndexCoupons9000000000002']);
+    expect(await isThere('coupon_tried_index')).toBe(true);
+  });
+
+  it('stops when its process loses the migration lock, also if no other connection can be opened', async () => {
+    await pending(RemakeTable9000000000005, 1);
+    await reader.query('CREATE TABLE remade (id integer)');
+    await reader.query('INSERT INTO remade VALUES (1)');
+    const lost = new AbortController();
+    RemakeTable9000000000005.betweenSteps = () => {
+      lost.abort(new MigrationLockError('lost'));
+      return Promise.resolve();
+    };
+    const run = runMigrations(dataSource, () => undefined, 60_000, lost.signal);
+    expect(await run.catch((error: unknown) => error)).toBe(lost.signal.reason);
+    expect((await reader.query('SELECT id FROM remade')).rows).toEqual([{ id: 1 }]);
   });
 });

@@ -28,7 +28,8 @@ const WELCOME = Buffer.concat([
 
 /**
  * A pooler like PgBouncer with `pool_mode = transaction`. A client has a server connection only during a transaction;
- * afterwards, other clients can use it. Of the free connections, the one that was used last is taken first.
+ * afterwards, other clients can use it. Of the free connections, the one that was used last is taken first, or with
+ * `takesTurns` the one that was used first.
  */
 export class TransactionPooler {
   private readonly idle: Socket[] = [];
@@ -39,16 +40,17 @@ export class TransactionPooler {
     private readonly server: Server,
     private readonly databaseUrl: string,
     readonly url: string,
+    private readonly takesTurns: boolean,
   ) {}
 
-  static async before(databaseUrl: string): Promise<TransactionPooler> {
+  static async before(databaseUrl: string, takesTurns = false): Promise<TransactionPooler> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = new URL(databaseUrl);
     url.hostname = '127.0.0.1';
     url.port = String((server.address() as AddressInfo).port);
-    const pooler = new TransactionPooler(server, databaseUrl, url.toString());
+    const pooler = new TransactionPooler(server, databaseUrl, url.toString(), takesTurns);
     server.on('connection', (client) => void pooler.serve(client));
     return pooler;
   }
@@ -75,7 +77,8 @@ export class TransactionPooler {
 
   /** Lends a server connection for one transaction. */
   private async lend(client: Socket, giveBack: () => void): Promise<Socket> {
-    const stream = this.idle.pop() ?? (await this.connect());
+    const free = this.takesTurns ? this.idle.shift() : this.idle.pop();
+    const stream = free ?? (await this.connect());
     let rest: Buffer = Buffer.alloc(0);
     const pass = (bytes: Buffer): void => {
       client.write(bytes);

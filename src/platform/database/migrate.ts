@@ -1,12 +1,8 @@
-import type { PoolConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { openConnection } from './connection-settings';
-import { dataSourceOptions } from './data-source-options';
 import { lockMigrations } from './migration-lock';
-import { recordedMigrations, runMigrations } from './run-migrations';
+import { migrationOptions, recordedMigrations, runMigrations } from './run-migrations';
 import { requireDedicatedSessions } from './require-dedicated-sessions';
-
-const NO_TIMEOUT_MS = 0;
 
 /** Thrown if this version of the service cannot use the schema of the database. */
 export class SchemaError extends Error {}
@@ -26,15 +22,11 @@ export async function migrate(
   onWait: (holder: string, migration: string | null) => void = () => undefined,
   maxWaitForLockMs = 300_000,
 ): Promise<readonly string[]> {
+  await requireDedicatedSessions(url);
   const guard = await openConnection(url);
   try {
-    await requireDedicatedSessions(url, guard);
     const lost = await lockMigrations(guard, (holder) => onWait(holder, null), maxWaitForLockMs);
-    const options = dataSourceOptions(url, 2, NO_TIMEOUT_MS);
-    const dataSource = new DataSource({
-      ...options,
-      extra: { ...(options.extra as PoolConfig), application_name: 'billing-engine migration' },
-    });
+    const dataSource = new DataSource(migrationOptions(url));
     await dataSource.initialize();
     try {
       await refuseNewer(dataSource);

@@ -6,6 +6,9 @@ import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './databa
 const MIGRATION_LOCK = 7_205_759_403;
 const POLL_EVERY_MS = 250;
 
+/** Application name of the sessions that migrate. */
+export const MIGRATION_SESSION = 'billing-engine migration';
+
 /** Far less than `idle_in_transaction_session_timeout`, after which the server ends the session of the lock. */
 const KEEP_EVERY_MS = 10_000;
 /** Statement without a snapshot, for which `CREATE INDEX CONCURRENTLY` would wait. */
@@ -19,13 +22,24 @@ const HOLDER = `
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   LIMIT 1`;
 
+/**
+ * Ends the sessions that migrate, and waits up to 1 s for the end of each. It has no parameters, for the same reason as
+ * the statement that takes the lock.
+ */
+const END_FORMER = `
+  SELECT activity.pid, ${SESSION_COLUMNS}, pg_terminate_backend(activity.pid, 1000)
+  FROM pg_stat_activity AS activity
+  WHERE activity.application_name = '${MIGRATION_SESSION}'
+    AND activity.datname = current_database() AND activity.usename = current_user`;
+
 /** Thrown if another session has held the migration lock, or a lock that a migration needs, for too long. */
 export class MigrationLockError extends Error {}
 
 /**
  * Opens a transaction, and takes the migration lock until the transaction ends. Does not use a session lock, because
  * behind a pooler it would outlive the process that took it. The server ends the transaction of a process that is
- * suspended.
+ * suspended. Then ends the sessions of a process that has lost the lock while it migrated, because its next statements
+ * would change what this process migrates.
  * @param onWait called at most once, if another session holds the lock, with a description of that session
  * @returns signal that is aborted, with a `MigrationLockError`, when the session ends and the lock is lost
  * @throws {MigrationLockError} naming the session that holds the lock, if the lock is not released in time
@@ -34,6 +48,7 @@ export async function lockMigrations(
   connection: Client,
   onWait: (holder: string) => void,
   maxWaitForLockMs: number,
+  keepEveryMs = KEEP_EVERY_MS,
 ): Promise<AbortSignal> {
   const givesUpAt = performance.now() + maxWaitForLockMs;
   for (let looks = 0; !(await tryLock(connection)); looks += 1) {
@@ -42,16 +57,29 @@ export async function lockMigrations(
     if (performance.now() >= givesUpAt) throw lockTakenError(holder, maxWaitForLockMs);
     await pause(POLL_EVERY_MS);
   }
-  await connection.query(`SET LOCAL application_name = 'billing-engine migration lock'`);
-  return keepLock(connection);
+  await connection.query(`SET LOCAL application_name = '${MIGRATION_SESSION} lock'`);
+  for (let looks = 0; ; looks += 1) {
+    const former = await endFormerSession(connection);
+    if (former === null) break;
+    if (looks > 0 && performance.now() >= givesUpAt) throw lockTakenError(former, maxWaitForLockMs);
+  }
+  return keepLock(connection, keepEveryMs);
+}
+
+/** Returns a session that migrated before this process got the lock, and may still be ending; null if there is none. */
+async function endFormerSession(connection: Client): Promise<DatabaseSession | null> {
+  // Otherwise a transaction sees the sessions of its first look.
+  await connection.query('SELECT pg_stat_clear_snapshot()');
+  const { rows } = await connection.query<DatabaseSession>(END_FORMER);
+  return rows[0] ?? null;
 }
 
 /** Keeps the session from being ended as idle. */
-function keepLock(connection: Client): AbortSignal {
+function keepLock(connection: Client, everyMs: number): AbortSignal {
   const lost = new AbortController();
   const timer = setInterval(() => {
     connection.query(KEEP).catch(() => void connection.end().catch(() => undefined));
-  }, KEEP_EVERY_MS);
+  }, everyMs);
   connection.once('end', () => {
     clearInterval(timer);
     lost.abort(lockLostError());

@@ -1,7 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type DataSource, type Migration, MigrationExecutor, type QueryRunner } from 'typeorm';
+import type { Client, PoolConfig } from 'pg';
+import {
+  type DataSource,
+  type DataSourceOptions,
+  type Migration,
+  MigrationExecutor,
+  type QueryRunner,
+} from 'typeorm';
+import { dataSourceOptions } from './data-source-options';
 import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './database-session';
-import { MigrationLockError } from './migration-lock';
+import { MIGRATION_SESSION, MigrationLockError } from './migration-lock';
 import { isLockTimeout, isWorthRetrying } from './postgres-errors';
 
 /**
@@ -14,6 +22,18 @@ const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 15_000;
 const WATCH_EVERY_MS = 250;
 /** Key of the advisory lock that the transaction of a migration takes. */
 const TRANSACTION_LOCK = 7_205_759_404;
+
+const NO_TIMEOUT_MS = 0;
+
+/** Maximum pause of a migration between two statements outside of a transaction. The server then ends the session. */
+const IDLE_TIMEOUT_MS = 45_000;
+
+/** Returns options of connections that migrate: without a statement timeout, and with the name of such sessions. */
+export function migrationOptions(url: string, poolSize = 2): DataSourceOptions {
+  const options = dataSourceOptions(url, poolSize, NO_TIMEOUT_MS);
+  const extra = options.extra as PoolConfig;
+  return { ...options, extra: { ...extra, application_name: MIGRATION_SESSION } };
+}
 
 /**
  * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back, and
@@ -31,12 +51,14 @@ export async function runMigrations(
   lost: AbortSignal,
 ): Promise<readonly string[]> {
   const queryRunner = dataSource.createQueryRunner();
-  let pid = 0;
-  const stop = () => void dataSource.query(`SELECT pg_terminate_backend(${pid})`).catch(() => 0);
+  const connection = (await queryRunner.connect()) as Client;
+  // Needs no answer of the database. The server ends a statement whose client is gone, and the next process the session.
+  const stop = () => void connection.end();
   lost.addEventListener('abort', stop);
   try {
-    pid = await pidOf(queryRunner);
     lost.throwIfAborted();
+    await queryRunner.query(`SET idle_session_timeout = ${IDLE_TIMEOUT_MS}`);
+    const pid = await pidOf(queryRunner);
     const executor = new MigrationExecutor(dataSource, queryRunner);
     const ran: string[] = [];
     for (const migration of await executor.getPendingMigrations()) {
@@ -53,6 +75,8 @@ export async function runMigrations(
         }
         await pause(
           Math.min(longestPauseMs, MAX_PAUSE_BETWEEN_ATTEMPTS_MS, givesUpAt - performance.now()),
+          undefined,
+          { signal: lost },
         );
       }
       if (outcome === 'ran') ran.push(migration.name);
