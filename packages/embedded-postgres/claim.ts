@@ -11,8 +11,9 @@ import { identifyPidNamespace } from './process-identity';
 /*
  * Process ids mean something only within their PID namespace: a container sees no process of another one. So all uses of
  * a directory at the same time must be in one namespace. Each user and its server hold a shared lock of the system
- * (flock) on the file `users.lock`, which works across namespaces and ends with its processes. The file is never deleted. While there are holders, the symbolic link
- * `namespace` names their namespace. Only a process that holds the lock alone may change it.
+ * (flock) on the file `users.lock`, which works across namespaces and ends with its processes. The file is never deleted.
+ * While there are holders, the symbolic link `namespace` names their namespace. Only a process that holds the lock alone
+ * may change it.
  */
 
 /** Longer than a killed container takes to end. */
