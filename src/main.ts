@@ -60,9 +60,16 @@ async function start(
   logger: Logger,
 ): Promise<void> {
   if (configuration.tracing) running.stopTracing = await startTracing(logger);
-  const starting = startDatabaseIfNone(configuration, (message) => {
-    logger.info({ context: 'embedded-postgres' }, message);
-  });
+  const context = 'embedded-postgres';
+  const starting = startDatabaseIfNone(
+    configuration,
+    (message) => {
+      logger.info({ context }, message);
+    },
+    (message) => {
+      logger.warn({ context }, message);
+    },
+  );
   running.embedded = starting.catch(() => null);
   const embedded = await starting;
   const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';

@@ -79,6 +79,9 @@ export function lock(
     stdio: ['ignore', 'ignore', 'pipe', file],
     cwd: CHILD_DIRECTORY,
     env: { ...CHILD_ENVIRONMENT },
+    // On a network file system, the lock is a call to a server.
+    timeout: CLAIM_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
   });
   if (status === 0) return 'locked';
   if (codeOf(error) === 'ENOENT') return 'unavailable';

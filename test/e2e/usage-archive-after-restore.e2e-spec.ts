@@ -35,11 +35,11 @@ async function documentedCommands(archive: string, url: string): Promise<Command
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   const [, unknown = ''] = /After a restore, `(.*)` names/.exec(text) ?? [];
   const commands = blocks.join('\n');
-  expect(commands).toMatch(/^npm run import-events .*$/m);
+  expect(commands).toMatch(/ &&\n +npm run import-events .*$/m);
   expect(commands).toContain('limit=100');
   return {
     read: commands
-      .replace(/^npm run import-events .*$/m, '')
+      .replace(/ &&\n +npm run import-events .*$/m, '')
       .replaceAll('/path/of/usage-archive', archive)
       .replaceAll('http://127.0.0.1:3000', url)
       .replaceAll('limit=100', 'limit=1')
@@ -119,8 +119,9 @@ it('the documented commands name no file as unknown if the listing breaks off', 
   undo.push(() => new Promise((resolve) => server.close(resolve)));
   const { port } = server.address() as AddressInfo;
 
-  await writeFile(join(folder, 'listed'), 'an older list');
+  for (const name of ['listed', 'month']) await writeFile(join(folder, name), 'an older list');
   const commands = await documentedCommands(folder, `http://127.0.0.1:${port}`);
   await expect(runIn(folder, commands.read)).rejects.toThrow('service_unavailable');
   await expect(runIn(folder, commands.findUnknown)).rejects.toThrow('listed: No such file');
+  await expect(readFile(join(folder, 'month'))).rejects.toThrow('ENOENT');
 });

@@ -202,12 +202,12 @@ describe('migrations', () => {
     const holder = await openConnection(database.url);
     try {
       const { rows } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      await holder.query('SET idle_in_transaction_session_timeout = 500');
+      await holder.query('SET idle_in_transaction_session_timeout = 2000');
       const lost = await lockMigrations(holder, () => undefined, 0, 100);
       const snapshots: unknown[] = [];
-      await until('the transaction is four times as old', async () => {
+      await until('the transaction is twice as old', async () => {
         const [state] = await dataSource.query<{ snapshot: unknown; is_old: boolean }[]>(
-          `SELECT backend_xmin AS snapshot, clock_timestamp() - xact_start > '2 s' AS is_old
+          `SELECT backend_xmin AS snapshot, clock_timestamp() - xact_start > '4 s' AS is_old
            FROM pg_stat_activity WHERE pid = $1 AND state = 'idle in transaction'`,
           [rows[0]?.pid],
         );

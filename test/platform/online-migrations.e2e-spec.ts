@@ -112,7 +112,7 @@ describe('a migration beside running processes', () => {
 
   async function pending(migration: new () => MigrationInterface, poolSize = 2): Promise<void> {
     dataSource = await new DataSource({
-      ...migrationOptions(database.url, poolSize),
+      ...migrationOptions(`${database.url}?application_name=shop`, poolSize),
       migrations: [migration],
     }).initialize();
   }
@@ -122,7 +122,7 @@ describe('a migration beside running processes', () => {
     const guard = await openConnection(database.url);
     const next = await new DataSource(dataSource.options).initialize();
     try {
-      const lost = await lockMigrations(guard, () => undefined, 0);
+      const lost = await lockMigrations(guard, () => undefined, 60_000);
       return await runMigrations(next, () => undefined, 60_000, lost);
     } finally {
       await next.destroy();

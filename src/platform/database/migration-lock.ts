@@ -22,15 +22,14 @@ const HOLDER = `
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   LIMIT 1`;
 
-/**
- * Ends the sessions that migrate, and waits up to 1 s for the end of each. It has no parameters, for the same reason as
- * the statement that takes the lock.
- */
-const END_FORMER = `
-  SELECT activity.pid, ${SESSION_COLUMNS}, pg_terminate_backend(activity.pid, 1000)
-  FROM pg_stat_activity AS activity
-  WHERE activity.application_name = '${MIGRATION_SESSION}'
-    AND activity.datname = current_database() AND activity.usename = current_user`;
+/** A session that migrates, and that this user may end. */
+const FORMER = `
+  SELECT activity.pid, ${SESSION_COLUMNS} FROM pg_stat_activity AS activity
+  WHERE activity.application_name = '${MIGRATION_SESSION}' AND activity.datname = current_database()
+    AND pg_has_role(activity.usesysid, 'USAGE')
+  LIMIT 1`;
+/** Waits up to 1 s for the end. Has no parameters, for the same reason as the statement that takes the lock. */
+const END = (pid: number): string => `SELECT pg_terminate_backend(${pid}, 1000)`;
 
 /** Thrown if another session has held the migration lock, or a lock that a migration needs, for too long. */
 export class MigrationLockError extends Error {}
@@ -66,12 +65,15 @@ export async function lockMigrations(
   return keepLock(connection, keepEveryMs);
 }
 
-/** Returns a session that migrated before this process got the lock, and may still be ending; null if there is none. */
+/** Ends a session that migrated before this process got the lock, and returns it; null if there is none. */
 async function endFormerSession(connection: Client): Promise<DatabaseSession | null> {
   // Otherwise a transaction sees the sessions of its first look.
   await connection.query('SELECT pg_stat_clear_snapshot()');
-  const { rows } = await connection.query<DatabaseSession>(END_FORMER);
-  return rows[0] ?? null;
+  const { rows } = await connection.query<DatabaseSession>(FORMER);
+  const former = rows[0] ?? null;
+  // Asked only now, because the right to call the function may have been taken from this user.
+  if (former !== null) await connection.query(END(former.pid));
+  return former;
 }
 
 /** Keeps the session from being ended as idle. */

@@ -24,8 +24,7 @@ export async function requireDedicatedSessions(url: string): Promise<void> {
     const isShared = (await sessionOf(second)) === pid || (await sessionOf(first)) !== pid;
     if (isShared) throw refusal();
   } finally {
-    await first.end();
-    await second.end();
+    await Promise.all([first.end(), second.end()]);
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client, PoolConfig } from 'pg';
+import type { Client, ClientBase, PoolConfig } from 'pg';
 import {
   type DataSource,
   type DataSourceOptions,
@@ -7,6 +7,7 @@ import {
   MigrationExecutor,
   type QueryRunner,
 } from 'typeorm';
+import { prepareConnection } from './connection-settings';
 import { dataSourceOptions } from './data-source-options';
 import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './database-session';
 import { MIGRATION_SESSION, MigrationLockError } from './migration-lock';
@@ -31,8 +32,12 @@ const IDLE_TIMEOUT_MS = 45_000;
 /** Returns options of connections that migrate: without a statement timeout, and with the name of such sessions. */
 export function migrationOptions(url: string, poolSize = 2): DataSourceOptions {
   const options = dataSourceOptions(url, poolSize, NO_TIMEOUT_MS);
-  const extra = options.extra as PoolConfig;
-  return { ...options, extra: { ...extra, application_name: MIGRATION_SESSION } };
+  const onConnect = async (connection: ClientBase): Promise<void> => {
+    await prepareConnection(connection, NO_TIMEOUT_MS);
+    // A statement, because DATABASE_URL or a pooler may set another name.
+    await connection.query(`SET application_name = '${MIGRATION_SESSION}'`);
+  };
+  return { ...options, extra: { ...(options.extra as PoolConfig), onConnect } };
 }
 
 /**
