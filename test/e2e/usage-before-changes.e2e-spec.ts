@@ -240,6 +240,24 @@ describe('usage in a window that is opened after a subscription changed', () => 
     },
   );
 
+  it.each(['period', 'month', 'day'])(
+    'is not taken from a grant made after a late end with the reset %s, if the former grant lapsed then',
+    async (reset) => {
+      await subscribe(reset, { billing_anchor: 'calendar' });
+      await command('cancel', { when: 'period_end' });
+      engine.clock.set('2026-03-31T12:00:00Z');
+      await runDue();
+      await allowances.grant(entitlement.key, { value: '30' });
+      engine.clock.set('2026-04-01T00:00:01Z');
+      await use();
+      engine.clock.set('2026-04-01T00:00:03Z');
+      await runDue();
+      engine.clock.set('2026-06-10T12:00:00Z');
+      await allowances.grant(entitlement.key, { value: '30' });
+      expect(await figures()).toEqual(['30', '0', '30']);
+    },
+  );
+
   it.each([
     ['end', 30, ['60', '30', '30']],
     ['renewal', 80, ['110', '80', '30']],

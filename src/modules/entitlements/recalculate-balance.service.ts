@@ -140,7 +140,7 @@ export class RecalculateBalanceService {
     if (isNothingLeft || !isEntitled) {
       const counted = await this.counted.withAllUsage(one, state, start);
       const appliedUntil = await this.sources.appliedUntil(former.row, now);
-      const dropped = dropUnneededWindow(counted, now, appliedUntil);
+      const dropped = dropUnneededWindow(counted, start.counter.window, now, appliedUntil);
       if (dropped !== counted) state = dropped;
       if (isNothingLeft && state.counter.window === null) return state;
     }
