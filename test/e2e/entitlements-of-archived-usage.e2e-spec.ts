@@ -6,7 +6,7 @@ import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-su
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
 import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
 import { Allowances, createEntitlement } from '../support/allowances';
-import { untilSessionsWait } from '../support/lock-waits';
+import { disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -350,6 +350,7 @@ describe('an entitlement that counts archived usage', () => {
   });
 
   it('keeps the last hour of a window that is dropped while events are removed', async () => {
+    await disableLockTimeout(engine);
     engine.clock.set('2026-01-10T10:30:00Z');
     const id = await subscribe(await plan('period'));
     await report([engine.clock.now().toISOString(), 1]);
@@ -360,17 +361,17 @@ describe('an entitlement that counts archived usage', () => {
     engine.clock.set(REMOVED_AT);
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
+    let removing: Promise<void> | undefined;
     try {
       await holder.query('BEGIN');
       // The archive has read the balances and waits to delete the events.
       await holder.query('LOCK TABLE usage_event IN SHARE MODE');
-      const removing = until('the events are removed', async () => !(await removeNext()));
+      removing = until('the events are removed', async () => !(await removeNext()));
       await untilSessionsWait(engine.database);
       expect(await used()).toBe('0');
-      await holder.query('COMMIT');
-      await removing;
     } finally {
       await holder.end();
+      await removing;
     }
     expect(await stored()).toContain('2026-02-10T10:20');
   });

@@ -191,12 +191,17 @@ describe('usage of many outdated balances in one list', () => {
     const endAt = new Date((body as { current_period_end: string }).current_period_end);
     // The window of the month in which the subscriptions end is open.
     engine.clock.set(new Date(endAt.getTime() - 1_000).toISOString());
-    for (const one of many.customers) await one.of(many.key);
+    const expires_at = new Date(endAt.getTime() + 2_000).toISOString();
+    for (const one of many.customers) {
+      await one.grant(many.key, { value: '30', expires_at });
+      await one.of(many.key);
+    }
     engine.clock.advanceMs(2_000);
     await send(many, '80', engine.clock.now());
     expect(await postponed(many)).toHaveLength(5);
+    engine.clock.advanceMs(2_000);
     for (const one of many.customers) {
-      expect(await one.figures(many.key)).toEqual(['30', '80', '0']);
+      expect(await one.figures(many.key)).toEqual(['60', '80', '0']);
     }
   });
 });

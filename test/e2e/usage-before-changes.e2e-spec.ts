@@ -83,8 +83,8 @@ describe('usage in a window that is opened after a subscription changed', () => 
 
   const figures = () => allowances.figures(entitlement.key);
 
-  /** Reports usage of 80 now. */
-  async function use(): Promise<void> {
+  /** Reports usage of 80, or `n`, now. */
+  async function use(n = 80): Promise<void> {
     const { body } = await engine.http.get(`/v1/entitlements/${entitlement.id}`).expect(200);
     const meter = await engine.http.get(`/v1/meters/${(body as { meter_id: string }).meter_id}`);
     await engine.http
@@ -94,7 +94,7 @@ describe('usage in a window that is opened after a subscription changed', () => 
         customer_id: customerId,
         event_name: (meter.body as { event_name: string }).event_name,
         timestamp: engine.clock.now().toISOString(),
-        properties: { n: 80 },
+        properties: { n },
       })
       .expect(200);
   }
@@ -237,6 +237,48 @@ describe('usage in a window that is opened after a subscription changed', () => 
       engine.clock.set('2026-04-01T00:05:00Z');
       await runDue();
       expect(await figures()).toEqual(['30', '80', '0']);
+    },
+  );
+
+  it.each(['period', 'month', 'day'])(
+    'is not taken from a grant made after a late end with the reset %s, if the former grant lapsed then',
+    async (reset) => {
+      await subscribe(reset, { billing_anchor: 'calendar' });
+      await command('cancel', { when: 'period_end' });
+      engine.clock.set('2026-03-31T12:00:00Z');
+      await runDue();
+      await allowances.grant(entitlement.key, { value: '30' });
+      engine.clock.set('2026-04-01T00:00:01Z');
+      await use();
+      engine.clock.set('2026-04-01T00:00:03Z');
+      await runDue();
+      engine.clock.set('2026-06-10T12:00:00Z');
+      await allowances.grant(entitlement.key, { value: '30' });
+      expect(await figures()).toEqual(['30', '0', '30']);
+    },
+  );
+
+  it.each([
+    ['end', 30, ['60', '30', '30']],
+    ['renewal', 80, ['110', '80', '30']],
+    ['end of one of two subscriptions', 80, ['110', '80', '30']],
+  ])(
+    'is taken from a grant that expires between a late %s and its processing',
+    async (name, used, expected) => {
+      await subscribe('day', { ...KEPT, billing_anchor: 'calendar' });
+      const expiring = { ...KEPT, value: '30', expires_at: '2026-04-01T00:04:00Z' };
+      await allowances.grant(entitlement.key, expiring);
+      if (name === 'renewal')
+        await command('change', { plan_id: await plan('50', 'day'), when: 'period_end' });
+      else await command('cancel', { when: 'period_end' });
+      if (name.endsWith('subscriptions')) await subscribeAlso('50', 'day');
+      engine.clock.set('2026-03-31T12:00:00Z');
+      await runDue();
+      engine.clock.set('2026-04-01T00:03:00Z');
+      await use(used);
+      engine.clock.set('2026-04-01T00:05:00Z');
+      await runDue();
+      expect(await figures()).toEqual(expected);
     },
   );
 

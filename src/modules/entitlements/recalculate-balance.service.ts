@@ -12,6 +12,7 @@ import {
   windowOf,
   withNotified,
 } from './domain/customer-entitlement';
+import { allowanceAt } from './domain/former-terms';
 import { balanceTime, type ResetWindow, type WindowRule } from './domain/reset-window';
 import {
   carryInto,
@@ -125,7 +126,9 @@ export class RecalculateBalanceService {
       const { at } = boundary;
       if (boundary.kind === 'expiry') {
         const counted = await this.counted.withCoveredUntil(one, state, at, terms);
-        state = endGrant(counted, allowance, boundary.grantId, { end: 'expired', at });
+        const allowances = await this.sources.formerAllowances(former.row, now);
+        const applied = allowanceAt(allowances, at, given.amount);
+        state = endGrant(counted, applied, boundary.grantId, { end: 'expired', at });
       } else {
         const counted = await this.counted.withUsageUntil(one, state, at);
         const rule = at < now ? windowRule : given.windowRule;
@@ -137,7 +140,7 @@ export class RecalculateBalanceService {
     if (isNothingLeft || !isEntitled) {
       const counted = await this.counted.withAllUsage(one, state, start);
       const appliedUntil = await this.sources.appliedUntil(former.row, now);
-      const dropped = dropUnneededWindow(counted, now, appliedUntil);
+      const dropped = dropUnneededWindow(counted, start.counter.window, now, appliedUntil);
       if (dropped !== counted) state = dropped;
       if (isNothingLeft && state.counter.window === null) return state;
     }

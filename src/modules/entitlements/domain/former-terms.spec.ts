@@ -1,5 +1,5 @@
 import { parseExact, rational, ZERO } from '../../../core/decimal';
-import { formerAllowances } from './former-terms';
+import { allowanceAt, formerAllowances } from './former-terms';
 import type { SourceView } from './customer-entitlement';
 
 const at = (second: number) => new Date(Date.UTC(2026, 3, 1, 0, 0, second));
@@ -120,5 +120,24 @@ describe('former allowances', () => {
   it('are zero for a customer who was not entitled', () => {
     const row = { sources: [], allowance: rational(5n), isEntitled: false };
     expect(formerAllowances(row, new Map(), NOW)).toEqual([{ until: NOW, allowance: ZERO }]);
+  });
+});
+
+describe('the allowance at an instant', () => {
+  const amount = (value: string | null) => (value === null ? null : parseExact(value));
+  const former = (...values: readonly (string | null)[]) =>
+    values.map((value, index) => ({ until: at(4 + 2 * index), allowance: amount(value) }));
+
+  it.each<[string, readonly (string | null)[], number, string | null, string | null]>([
+    ['is the stored one up to the first end', ['100', '0'], 4, '200', '100'],
+    ['is that of the others after an end', ['150', '100', '0'], 6, '0', '100'],
+    ['is zero after the last end', ['100', '0'], 5, '0', '0'],
+    ['is that of the new period after a renewal', ['100', '0'], 5, '50', '50'],
+    ['has no limit if the new period has none', ['100', '0'], 5, null, null],
+    ['has no limit if the stored one has none', [null, '5'], 3, '5', null],
+    ['has a limit after the end of a plan without one', [null, '5'], 5, '5', '5'],
+    ['has no limit if another plan has none', ['100', null], 5, null, null],
+  ])('%s', (_, values, second, given, expected) => {
+    expect(allowanceAt(former(...values), at(second), amount(given))).toEqual(amount(expected));
   });
 });

@@ -1,4 +1,5 @@
-import { add, parseExact, type Rational, ZERO } from '../../../core/decimal';
+import { add, greaterOf, parseExact, type Rational, ZERO } from '../../../core/decimal';
+import { invariant } from '../../../core/invariant';
 import type { BalanceRow, SourceView } from './customer-entitlement';
 
 /** Quantity that the sources of a balance allowed together until an instant; null: no limit. */
@@ -30,6 +31,25 @@ export function formerAllowances(
     const isWhole = !sources.some(hasEnded);
     return { until: new Date(untilMs), allowance: isWhole ? stored : without(sources, hasEnded) };
   });
+}
+
+/**
+ * Returns the allowance at an instant up to now; null: no limit. Once a subscription has ended, this is at least `given`,
+ * because a subscription that was renewed gives its new allowance.
+ * @param former result of `formerAllowances`
+ * @param given allowance now
+ */
+export function allowanceAt(
+  former: readonly FormerAllowance[],
+  at: Date,
+  given: Rational | null,
+): Rational | null {
+  const ends = former.filter(({ until }) => until < at).length;
+  const applied = former[ends];
+  invariant(applied !== undefined, 'The instant is not after now.');
+  const { allowance } = applied;
+  if (ends === 0 || allowance === null) return allowance;
+  return given === null ? null : greaterOf(allowance, given);
 }
 
 /**

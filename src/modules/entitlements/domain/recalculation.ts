@@ -171,12 +171,15 @@ export function counterOfReplacement(
 
 /**
  * Drops the window of a customer who has just lost the entitlement, or did not have it until now. Keeps a window that
- * has usage and has not ended. Sets `coveredUntil`, because a later window may contain usage that was already counted.
+ * has usage and has not ended, unless it is not the stored window and the last subscription or grant had ended by its
+ * start. Sets `coveredUntil`, because a later window may contain usage that was already counted.
+ * @param stored window of the stored balance
  * @param appliedUntil time until which subscriptions gave the entitlement, or null. Usage up to then was counted, even if
  *   the stored window ended earlier.
  */
 export function dropUnneededWindow(
   state: Recalculation,
+  stored: ResetWindow | null,
   now: Date,
   appliedUntil: Date | null,
 ): Recalculation {
@@ -189,7 +192,12 @@ export function dropUnneededWindow(
     return { ...state, counter: newCounter(null, isLater ? appliedUntil : endAt) };
   }
   const isUsed = compare(used, ZERO) > 0 || compare(expiredGrantUsage, ZERO) > 0;
-  return isUsed ? state : { ...state, counter: newCounter(null, startAt) };
+  const ends = [appliedUntil, ...state.ended.map(({ endedAt }) => endedAt)].flatMap(
+    (end) => end ?? [],
+  );
+  const isLate =
+    !isSameWindow(stored, window) && ends.length > 0 && ends.every((end) => end <= startAt);
+  return isUsed && !isLate ? state : { ...state, counter: newCounter(null, startAt) };
 }
 
 /**
