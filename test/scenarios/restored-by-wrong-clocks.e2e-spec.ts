@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
+import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { verifyLedger } from '../support/ledger';
@@ -103,9 +104,9 @@ describe('with a clock ahead of that of Stripe,', () => {
   }
 
   /** Lists events and collects, as background work does within some minutes of a start. */
-  async function runForMinutes(): Promise<void> {
+  async function runForMinutes(minutes = 15): Promise<void> {
     const collections = (engine.app as INestApplicationContext).get(DueCollections);
-    for (let minute = 0; minute < 15; minute += 1) {
+    for (let minute = 0; minute < minutes; minute += 1) {
       engine.clock.advanceMs(MINUTE_MS);
       await listEvents();
       await shop.run(DueProviderEvents);
@@ -151,22 +152,33 @@ describe('with a clock ahead of that of Stripe,', () => {
     });
   });
 
+  async function expectPaidOnce(invoice: string, minutes = 15): Promise<void> {
+    await runForMinutes(minutes);
+    expect(succeeded()).toHaveLength(1);
+    expect(await shop.get(`/v1/invoices/${invoice}`)).toMatchObject({ status: 'paid' });
+  }
+
+  async function finalize(): Promise<string> {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
+    const { id } = await shop.post('/v1/invoices', body);
+    await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+    return id;
+  }
+
+  it('charges and renewals go on within minutes once it is right, without a restart', async () => {
+    const charges = (engine.app as INestApplicationContext).get(AutomaticChargesService);
+    await whileAhead(120 * MINUTE_MS, async () => {
+      await charges.waitMs('stripe', true);
+      await runForMinutes(2);
+    });
+    await expectPaidOnce(await finalize(), 2);
+    expect(await charges.waitMs('stripe', true)).toBe(0);
+    expect(await charges.mustRenewalsWait()).toBe(false);
+  });
+
   describe('a restored backup in which an invoice is unpaid that Stripe has charged since', () => {
-    async function expectPaidOnce(invoice: string): Promise<void> {
-      await runForMinutes();
-      expect(succeeded()).toHaveLength(1);
-      expect(await shop.get(`/v1/invoices/${invoice}`)).toMatchObject({ status: 'paid' });
-    }
-
-    async function finalize(): Promise<string> {
-      const { customer } = await shop.customerWith('pm_card_visa');
-      const lines = [{ description: 'Work', amount: 1_000 }];
-      const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
-      const { id } = await shop.post('/v1/invoices', body);
-      await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
-      return id;
-    }
-
     it.each([4, 10, 60])(
       'does not charge it again if the clock is always %i minutes ahead',
       async (minutes) => {
