@@ -13,7 +13,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-describe('with a clock ahead of that of Stripe,', () => {
+describe('with a clock that differs from that of Stripe,', () => {
   let stripe: StripeDouble;
   let databases: TestDatabase[];
   let engine: TestApp;
@@ -138,6 +138,23 @@ describe('with a clock ahead of that of Stripe,', () => {
       await expectRefunded();
     });
 
+    it('if it was made before the first list of all, with a clock two hours ahead', async () => {
+      await refund();
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      await engine.database.query('DELETE FROM provider_cursor');
+      await whileAhead(120 * MINUTE_MS, listEvents);
+      await expectRefunded();
+    });
+
+    it('if the answer to a list with a clock two hours ahead had no date', async () => {
+      stripe.server.sendsDate = false;
+      await whileAhead(120 * MINUTE_MS, listEvents);
+      stripe.server.sendsDate = true;
+      await refund();
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      await expectRefunded();
+    });
+
     it('if it was made after the first page of a list that ended an hour later', async () => {
       engine.clock.advanceMs(10 * MINUTE_MS);
       aheadMs = 10 * MINUTE_MS;
@@ -167,7 +184,7 @@ describe('with a clock ahead of that of Stripe,', () => {
     return id;
   }
 
-  it('charges and renewals go on within minutes once it is right, without a restart', async () => {
+  it('charges and renewals go on within minutes once a clock that was ahead is right, without a restart', async () => {
     const charges = (engine.app as INestApplicationContext).get(AutomaticChargesService);
     await whileAhead(120 * MINUTE_MS, async () => {
       await charges.waitMs('stripe', true);
@@ -176,6 +193,25 @@ describe('with a clock ahead of that of Stripe,', () => {
     await expectPaidOnce(await finalize(), 2);
     expect(await charges.waitMs('stripe', true)).toBe(0);
     expect(await charges.mustRenewalsWait()).toBe(false);
+  });
+
+  it('events are not listed again after a start with a clock two hours behind', async () => {
+    await listEvents();
+    const { length } = stripe.server.requests;
+    const listedAt = stripe.account.nowMs;
+    await whileAhead(-120 * MINUTE_MS, async () => {
+      await restartOn(databases[0]?.url ?? '');
+      const charges = (engine.app as INestApplicationContext).get(AutomaticChargesService);
+      expect(await charges.waitMs('stripe', true)).toBe(10_000);
+      await runForMinutes(2);
+      expect(await charges.waitMs('stripe', true)).toBe(0);
+    });
+    const starts = stripe.server.requests
+      .slice(length)
+      .filter(({ operation }) => operation === 'events.list')
+      .map(({ parameters }) => Number((parameters['created'] as { gte: string }).gte) * 1_000);
+    expect(starts).toHaveLength(2);
+    expect(Math.min(...starts)).toBe(listedAt - 5 * MINUTE_MS);
   });
 
   describe('a restored backup in which an invoice is unpaid that Stripe has charged since', () => {

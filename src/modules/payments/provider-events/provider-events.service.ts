@@ -132,8 +132,7 @@ export class ProviderEventsService {
       for (const event of page.events)
         await this.events.insertIfNew('stripe', event, listing.listingAt);
       // A clock that is ahead of the provider's would pass over events that the provider dates by its own.
-      if (listing.pageAfter === null)
-        listing = { ...listing, providerListingAt: page.answeredAt ?? this.clock.now() };
+      if (listing.pageAfter === null) listing = { ...listing, providerListingAt: page.answeredAt };
       if (page.next === null) return listing;
       listing = { ...listing, pageAfter: page.next };
       await this.events.recordPage('stripe', listing, aMinuteAfter(this.clock.now()));
