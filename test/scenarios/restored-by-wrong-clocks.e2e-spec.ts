@@ -274,6 +274,23 @@ describe('with a clock that differs from that of Stripe,', () => {
       expect(lists).toEqual(secondsBefore.map((seconds) => ({ gte: String(sentAtS - seconds) })));
     });
 
+    it('finds the charge if the clock is ten minutes ahead and a later charge was canceled', async () => {
+      aheadMs = 10 * MINUTE_MS;
+      const payment = await begin();
+      const backup = await backedUp();
+      await pollUntilSucceeded(payment);
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      const intents = stripe.client().paymentIntents;
+      const { customer, amount, currency, metadata } = await intents.retrieve(
+        shop.intentOf(payment),
+      );
+      const later = { customer: customer as string, amount, currency, metadata };
+      await intents.cancel((await intents.create(later)).id);
+      await restartOn(backup);
+      await pollUntilSucceeded(payment);
+      expect(succeeded()).toHaveLength(1);
+    });
+
     describe.each([
       ['two hours', 'at once', 120 * MINUTE_MS, 0],
       ['a month', 'at once', 30 * DAY_MS, 0],
