@@ -1,5 +1,6 @@
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DueSetups } from '../../src/modules/billing/payments/due-setups';
+import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
 import { createCustomer } from '../support/billing';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
@@ -251,7 +252,13 @@ describe('a setup of a payment method at Stripe', () => {
       operation: 'setupIntents.retrieve',
     });
     story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    await story.stripe.webhooks.idle();
+    const late = "UPDATE provider_event SET created_at = received_at - interval '20 minutes'";
+    await story.engine.database.query(`${late} WHERE due_at IS NOT NULL`);
+    const waitMs = () => story.engine.app.get(AutomaticChargesService).waitMs('stripe', true);
+    expect(await waitMs()).toBe(MINUTE_MS);
     await story.notified();
+    expect(await waitMs()).toBe(0);
     const sql = 'SELECT attempts, due_at FROM provider_event WHERE due_at IS NOT NULL';
     const due_at = new Date(story.engine.clock.now().getTime() + 60 * MINUTE_MS);
     expect(await story.engine.database.query(sql)).toEqual([
@@ -260,6 +267,26 @@ describe('a setup of a payment method at Stripe', () => {
     story.engine.clock.advanceMs(60 * MINUTE_MS);
     await story.notified();
     expect(await read()).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('that Stripe does not have delays no automatic charges when it ends', async () => {
+    const { read, secret } = await begun();
+    const [intent = ''] = secret.split('_secret_');
+    story.stripe.confirmInBrowser(secret, 'pm_card_visa');
+    story.stripe.account.setupIntents.delete(intent);
+    await story.notified();
+    story.engine.clock.advanceMs(2 * DAY_MS);
+    const waiting = `
+      INSERT INTO provider_event (id, provider, type, subject_id, object_id, created_at, received_at, due_at, attempts)
+      VALUES ('evt_waiting', 'stripe', 'refund.created', 're_waiting', 're_waiting', $1, $1, $2, $3)`;
+    const now = story.engine.clock.now();
+    const later = new Date(now.getTime() + 60 * MINUTE_MS);
+    await story.engine.database.query(waiting, [now, later, FREQUENT_ATTEMPTS]);
+    await story.notified();
+    expect(await read()).toMatchObject({ status: 'expired' });
+    const due = "SELECT due_at FROM provider_event WHERE id = 'evt_waiting'";
+    expect(await story.engine.database.query(due)).toEqual([{ due_at: later }]);
+    await story.engine.database.query("DELETE FROM provider_event WHERE id = 'evt_waiting'");
   });
 
   it('is refused while Stripe does not answer, and nothing is stored', async () => {

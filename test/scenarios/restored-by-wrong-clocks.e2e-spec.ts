@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
+import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { verifyLedger } from '../support/ledger';
@@ -12,7 +13,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-describe('with a clock ahead of that of Stripe,', () => {
+describe('with a clock that differs from that of Stripe,', () => {
   let stripe: StripeDouble;
   let databases: TestDatabase[];
   let engine: TestApp;
@@ -103,9 +104,9 @@ describe('with a clock ahead of that of Stripe,', () => {
   }
 
   /** Lists events and collects, as background work does within some minutes of a start. */
-  async function runForMinutes(): Promise<void> {
+  async function runForMinutes(minutes = 15): Promise<void> {
     const collections = (engine.app as INestApplicationContext).get(DueCollections);
-    for (let minute = 0; minute < 15; minute += 1) {
+    for (let minute = 0; minute < minutes; minute += 1) {
       engine.clock.advanceMs(MINUTE_MS);
       await listEvents();
       await shop.run(DueProviderEvents);
@@ -137,6 +138,23 @@ describe('with a clock ahead of that of Stripe,', () => {
       await expectRefunded();
     });
 
+    it('if it was made before the first list of all, with a clock two hours ahead', async () => {
+      await refund();
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      await engine.database.query('DELETE FROM provider_cursor');
+      await whileAhead(120 * MINUTE_MS, listEvents);
+      await expectRefunded();
+    });
+
+    it('if the answer to a list with a clock two hours ahead had no date', async () => {
+      stripe.server.sendsDate = false;
+      await whileAhead(120 * MINUTE_MS, listEvents);
+      stripe.server.sendsDate = true;
+      await refund();
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      await expectRefunded();
+    });
+
     it('if it was made after the first page of a list that ended an hour later', async () => {
       engine.clock.advanceMs(10 * MINUTE_MS);
       aheadMs = 10 * MINUTE_MS;
@@ -151,22 +169,52 @@ describe('with a clock ahead of that of Stripe,', () => {
     });
   });
 
+  async function expectPaidOnce(invoice: string, minutes = 15): Promise<void> {
+    await runForMinutes(minutes);
+    expect(succeeded()).toHaveLength(1);
+    expect(await shop.get(`/v1/invoices/${invoice}`)).toMatchObject({ status: 'paid' });
+  }
+
+  async function finalize(): Promise<string> {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
+    const { id } = await shop.post('/v1/invoices', body);
+    await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+    return id;
+  }
+
+  it('charges and renewals go on within minutes once a clock that was ahead is right, without a restart', async () => {
+    const charges = (engine.app as INestApplicationContext).get(AutomaticChargesService);
+    await whileAhead(120 * MINUTE_MS, async () => {
+      await charges.waitMs('stripe', true);
+      await runForMinutes(2);
+    });
+    await expectPaidOnce(await finalize(), 2);
+    expect(await charges.waitMs('stripe', true)).toBe(0);
+    expect(await charges.mustRenewalsWait()).toBe(false);
+  });
+
+  it('events are not listed again after a start with a clock two hours behind', async () => {
+    await listEvents();
+    const { length } = stripe.server.requests;
+    const listedAt = stripe.account.nowMs;
+    await whileAhead(-120 * MINUTE_MS, async () => {
+      await restartOn(databases[0]?.url ?? '');
+      const charges = (engine.app as INestApplicationContext).get(AutomaticChargesService);
+      expect(await charges.waitMs('stripe', true)).toBe(10_000);
+      await runForMinutes(2);
+      expect(await charges.waitMs('stripe', true)).toBe(0);
+    });
+    const starts = stripe.server.requests
+      .slice(length)
+      .filter(({ operation }) => operation === 'events.list')
+      .map(({ parameters }) => Number((parameters['created'] as { gte: string }).gte) * 1_000);
+    expect(starts).toHaveLength(2);
+    expect(Math.min(...starts)).toBe(listedAt - 5 * MINUTE_MS);
+  });
+
   describe('a restored backup in which an invoice is unpaid that Stripe has charged since', () => {
-    async function expectPaidOnce(invoice: string): Promise<void> {
-      await runForMinutes();
-      expect(succeeded()).toHaveLength(1);
-      expect(await shop.get(`/v1/invoices/${invoice}`)).toMatchObject({ status: 'paid' });
-    }
-
-    async function finalize(): Promise<string> {
-      const { customer } = await shop.customerWith('pm_card_visa');
-      const lines = [{ description: 'Work', amount: 1_000 }];
-      const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
-      const { id } = await shop.post('/v1/invoices', body);
-      await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
-      return id;
-    }
-
     it.each([4, 10, 60])(
       'does not charge it again if the clock is always %i minutes ahead',
       async (minutes) => {
@@ -224,6 +272,23 @@ describe('with a clock ahead of that of Stripe,', () => {
         .filter(({ operation }) => operation === 'paymentIntents.list')
         .map(({ parameters }) => parameters['created']);
       expect(lists).toEqual(secondsBefore.map((seconds) => ({ gte: String(sentAtS - seconds) })));
+    });
+
+    it('finds the charge if the clock is ten minutes ahead and a later charge was canceled', async () => {
+      aheadMs = 10 * MINUTE_MS;
+      const payment = await begin();
+      const backup = await backedUp();
+      await pollUntilSucceeded(payment);
+      engine.clock.advanceMs(10 * MINUTE_MS);
+      const intents = stripe.client().paymentIntents;
+      const { customer, amount, currency, metadata } = await intents.retrieve(
+        shop.intentOf(payment),
+      );
+      const later = { customer: customer as string, amount, currency, metadata };
+      await intents.cancel((await intents.create(later)).id);
+      await restartOn(backup);
+      await pollUntilSucceeded(payment);
+      expect(succeeded()).toHaveLength(1);
     });
 
     describe.each([

@@ -51,6 +51,8 @@ export class StripeServer {
   readonly refused: string[] = [];
   /** Errors of the double itself. */
   readonly defects: unknown[] = [];
+  /** False: responses have no `Date` header, as through a proxy that removes it. */
+  sendsDate = true;
   private readonly keys = new IdempotencyKeys();
   private readonly server: Server;
   private closed = false;
@@ -92,7 +94,8 @@ export class StripeServer {
     const url = new URL(request.url ?? '/', 'http://stripe');
     const id = this.account.newId('req');
     response.setHeader('request-id', id);
-    response.setHeader('date', new Date(this.account.nowMs).toUTCString());
+    response.sendDate = this.sendsDate;
+    if (this.sendsDate) response.setHeader('date', new Date(this.account.nowMs).toUTCString());
     try {
       this.authorize(request);
       const route = this.route(request.method ?? '', url.pathname);

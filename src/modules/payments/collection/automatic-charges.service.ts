@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { isMisdated } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
 import { Database } from '../../../platform/database';
@@ -15,11 +16,14 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 /** Number of events that are made due when this process connects to the database, of those tried once an hour. */
 const RETRIED_EVENTS = 50;
 
-/** State of the reading of the provider's events since this process connected to the database. */
+/**
+ * State of the reading of the provider's events since this process connected to the database, or since its clock was set
+ * back.
+ */
 interface ReadingSession {
   /** Number of this process. It changes when the process connects to the database again; null: it was not connected. */
   readonly number: number | null;
-  /** Time of the first call of `currentSession` after this process connected to the database. */
+  /** Time of the call of `currentSession` that began this session. */
   readonly since: Date;
   /** True if a wait that lasts was logged. */
   isLogged: boolean;
@@ -106,12 +110,15 @@ export class AutomaticChargesService {
   /**
    * The first call after this process connected to the database makes the next listing of events due at once, and tries
    * the latest events again whose object the provider does not have, because the key of the provider may have been
-   * corrected. If the transaction is rolled back, the next call repeats these changes.
+   * corrected. If the transaction is rolled back, the next call repeats these changes. A clock that was set back begins
+   * another session, because no listing would begin after the present one for as long as the clock had been ahead.
    */
   private async currentSession(provider: ProviderName): Promise<ReadingSession> {
     const { number } = this.processes;
-    if (this.session?.number === number) return this.session;
-    const session = { number, since: this.clock.now(), isLogged: false };
+    const now = this.clock.now();
+    if (this.session?.number === number && !isMisdated(this.session.since, now))
+      return this.session;
+    const session = { number, since: now, isLogged: false };
     await this.events.makeCursorDue(provider, session.since);
     await this.events.tryWaitingAgain(provider, session.since, RETRIED_EVENTS);
     this.database.afterCommit(() => {

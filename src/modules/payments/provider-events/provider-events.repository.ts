@@ -26,8 +26,8 @@ const REMOVE_OLD = `
     SELECT id FROM provider_event WHERE received_at < $1 AND due_at IS NULL ORDER BY received_at LIMIT $2)`;
 
 const BEGIN_CURSOR = `
-  INSERT INTO provider_cursor (provider, read_until, provider_read_until, due_at)
-  VALUES ($1, $2, $2, $2) ON CONFLICT (provider) DO NOTHING`;
+  INSERT INTO provider_cursor (provider, read_until, due_at)
+  VALUES ($1, $2, $2) ON CONFLICT (provider) DO NOTHING`;
 
 /**
  * A cursor that is due more than a minute after the next listing was made due by a clock that was ahead. A day before
@@ -36,7 +36,7 @@ const BEGIN_CURSOR = `
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
   WHERE provider = $1 AND (due_at <= $2 OR due_at > $3::timestamptz + interval '1 minute')
-  RETURNING least(read_until, coalesce(provider_read_until, listing_at - interval '1 day')) AS "storedUntil",
+  RETURNING coalesce(provider_read_until, least(read_until, listing_at - interval '1 day')) AS "storedUntil",
     listing_at AS "listingAt", provider_listing_at AS "providerListingAt", page_after AS "pageAfter"`;
 
 const RECORD_PAGE = `

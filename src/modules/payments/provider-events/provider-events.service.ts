@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
+import { isId } from '../../../platform/ids';
 import { FREQUENT_ATTEMPTS, LATE_ATTEMPTS } from '../../../platform/processes';
 import { webhookSignatureInvalid } from '../payments.errors';
 import { ProviderGateway } from '../providers/provider-gateway';
@@ -69,7 +70,8 @@ export class ProviderEventsService {
    * Records the result of applying an event. Returns false if the event has to be applied again. If its object is
    * missing, it is tried once an hour, until 30 days after it was received: the key may be corrected by then, or the
    * event is of another account. If it is applied then, the key was corrected, and all others are tried again. They
-   * become due before this event is done, so that automatic charges wait for either.
+   * become due before this event is done, so that automatic charges wait for either. An event about a setup proves
+   * nothing: a setup also ends because Stripe does not have it.
    */
   async finish(event: KnownEvent, result: ApplyResult): Promise<boolean> {
     const { id, provider, type, objectId, subjectId } = event;
@@ -85,7 +87,7 @@ export class ProviderEventsService {
       if (attempts >= FREQUENT_ATTEMPTS) this.logger.error(line, message);
       if (result === 'missing') await this.events.endFrequentAttempts(id);
       return false;
-    } else if (event.attempts >= LATE_ATTEMPTS) {
+    } else if (event.attempts >= LATE_ATTEMPTS && !isId('pms', subjectId)) {
       await this.events.tryWaitingAgain(provider, this.clock.now(), null);
     }
     await this.events.markProcessed(id);
@@ -132,8 +134,7 @@ export class ProviderEventsService {
       for (const event of page.events)
         await this.events.insertIfNew('stripe', event, listing.listingAt);
       // A clock that is ahead of the provider's would pass over events that the provider dates by its own.
-      if (listing.pageAfter === null)
-        listing = { ...listing, providerListingAt: page.answeredAt ?? this.clock.now() };
+      if (listing.pageAfter === null) listing = { ...listing, providerListingAt: page.answeredAt };
       if (page.next === null) return listing;
       listing = { ...listing, pageAfter: page.next };
       await this.events.recordPage('stripe', listing, aMinuteAfter(this.clock.now()));

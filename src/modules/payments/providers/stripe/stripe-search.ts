@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { ChargeQuery, NotSentOutcome } from '../../domain/payment-provider';
 import type { StripeClient } from './stripe-client';
 import { NOT_SENT } from './stripe-errors';
-import { intentOf, stateOfIntent } from './stripe-outcomes';
+import { intentOf } from './stripe-outcomes';
 
 /** Usual difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
@@ -11,6 +11,13 @@ const CLOCK_SLACK_S = 300;
  * made again.
  */
 const MAX_CLOCK_SLACK_S = 7 * 86_400;
+
+/** A charge that was canceled may never have been confirmed: an older one may have moved the money. */
+const CONFIRMED: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
+  'succeeded',
+  'processing',
+  'requires_action',
+]);
 
 /**
  * Returns the times, in seconds since 1970, from which intents are listed to find a charge, one after the other.
@@ -43,7 +50,7 @@ export async function findCharge(
     );
     if (answer === null) return NOT_SENT;
     found = intentOf(query, answer);
-    if (found !== null && stateOfIntent(found).kind !== 'prepared') break;
+    if (found !== null && CONFIRMED.has(found.status)) break;
   }
   return found?.id ?? null;
 }
