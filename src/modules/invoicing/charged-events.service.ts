@@ -36,7 +36,12 @@ export class ChargedEventsService {
     const { valueProperty } = query.meter;
     invariant(valueProperty !== null, 'the meter of a percentage price has a value property');
     const lastArchived = (await this.usage.listArchived([query])).flat().at(-1);
-    if (lastArchived !== undefined) throw usageArchived(lastArchived.endAt);
+    if (lastArchived !== undefined) {
+      throw usageArchived(
+        lastArchived.endAt,
+        `A percentage price needs each event of customer ${query.customerId}. A simulation can name other customers, or a period after that instant.`,
+      );
+    }
     const chargers = new Map<string, EventCharger>();
     const chargerOf = (group: UsageGroup | null): EventCharger => {
       const key = JSON.stringify(isByGroup ? group : null);

@@ -27,8 +27,8 @@ export class SimulationsController {
     description:
       'Rates the billed lines of a plan again, at other prices, and changes nothing. Discounts, refunds and credit notes ' +
       'stay as they were made. The answer consists of lines of JSON: `customer` with amounts before discounts and tax, ' +
-      '`progress`, and at the end `totals`, or `problem` if an amount is too large or a billed price does not match. If ' +
-      'the last line is neither, the answer was cut off.',
+      '`progress`, and at the end `totals`, or `problem` if an amount is too large, a billed price does not match or events ' +
+      'are archived. If the last line is neither, it was cut off.',
     access: 'invoices:read',
     lines: SIMULATION_LINES,
     reads: 'body',
