@@ -1,6 +1,8 @@
+import { Reports } from '../../src/platform/database';
 import { createCustomer } from '../support/billing';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const DAY_MS = 86_400_000;
 
@@ -113,6 +115,37 @@ describe('receivables by age', () => {
       })
       .expect(201);
     expect(await read()).toMatchObject([{ total: '654327', over_90_days: '0', invoices: 6 }]);
+  });
+
+  it('are dated after the wait for other reports', async () => {
+    const customer = await createCustomer(engine, { currency: 'USD' });
+    const reports = engine.app.get(Reports);
+    const leave = [await reports.enter('analytics'), await reports.enter('analytics')];
+    const waiting = engine.http.get('/v1/analytics/receivables').then(({ body }) => body as object);
+    // With 15 more, the maximum number of reports waits.
+    for (let others = 0; others < 15; others += 1) {
+      void reports.enter('analytics').then((end) => {
+        end();
+      });
+    }
+    await until('the report waits', () => {
+      try {
+        reports.requireRoom('analytics');
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    engine.clock.advanceMs(60_000);
+    await openInvoice(customer, 10, 0);
+    engine.clock.advanceMs(1);
+    for (const end of leave) end();
+    const shown = await waiting;
+    const at = engine.clock.now().toISOString();
+    expect(shown).toMatchObject({ at });
+    expect(await engine.http.get(`/v1/analytics/receivables?at=${at}`)).toMatchObject({
+      body: shown,
+    });
   });
 
   async function lineOf(invoice: string): Promise<string> {

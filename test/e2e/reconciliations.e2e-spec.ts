@@ -506,8 +506,14 @@ describe('a comparison with the provider', () => {
     [{ provider: 'sandbox' }, 400, 'validation_failed'],
     [{ from: 'yesterday' }, 400, 'validation_failed'],
     [{ from: '2026-03-02T00:00:00Z', to: '2026-03-01T00:00:00Z' }, 400, 'validation_failed'],
+    [{ to: '0001-01-01T00:00:00Z' }, 400, 'validation_failed'],
   ])('%j is refused', async (fields, status, code) => {
     expect((await start(fields)).body).toMatchObject({ status, code });
+  });
+
+  it('begins in the year 1 at the earliest', async () => {
+    const { body } = await start({ to: '0001-01-03T00:00:00Z' });
+    expect(body).toMatchObject({ from: '0001-01-01T00:00:00.000Z' });
   });
 
   it('is not found under another id', async () => {

@@ -14,5 +14,5 @@ export {
   localDateOn,
   monthOfYearBefore,
 } from './zone';
-export type { InstantRange } from './instant-range';
+export { BEGINNING, type InstantRange } from './instant-range';
 export { windowsOf, type WindowInterval } from './windows';

@@ -1,3 +1,6 @@
+/** Earliest instant that requests accept. */
+export const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
+
 /** Range of instants: `from` inclusive, `to` exclusive. Null: no limit. */
 export interface InstantRange {
   readonly from: Date | null;

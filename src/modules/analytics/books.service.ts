@@ -3,9 +3,8 @@ import type { InstantRange } from '../../core/time';
 import { Clock } from '../../platform/clock';
 import { CollectionRepository } from './collection.repository';
 import type { CollectionRow } from './domain/collection';
-import type { Receivables } from './domain/receivables';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
-import { ReceivablesRepository } from './receivables.repository';
+import { ReceivablesRepository, type ReceivablesReport } from './receivables.repository';
 import { type Report, type ReportRange, reportOf, reportPeriodOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
@@ -28,12 +27,8 @@ export class BooksService {
    * @param limit maximum number of customers per currency; null: the sums of all customers
    * @throws {ProblemError} `too_many_reports`
    */
-  async receivables(
-    instant: Date | null,
-    limit: number | null,
-  ): Promise<{ readonly at: Date; readonly rows: readonly Receivables[] }> {
-    const at = instant ?? this.clock.now();
-    return { at, rows: await this.owed.read({ at, isNow: instant === null }, limit) };
+  receivables(instant: Date | null, limit: number | null): Promise<ReceivablesReport> {
+    return this.owed.read(instant, limit);
   }
 
   /**

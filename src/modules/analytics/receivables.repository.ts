@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { LedgerTransaction } from '../../core/ledger';
+import { Clock } from '../../platform/clock';
 import { Database, Reports } from '../../platform/database';
 import { type LoweredInvoice, creditedLater, type NegativeInvoiceCredit } from './domain/lowered';
 import type { Receivables } from './domain/receivables';
@@ -161,13 +162,9 @@ const byCustomer = (open: string, limit: string): string => `
   FROM owing JOIN customer ON customer.id = customer_id WHERE place <= ${limit}
   ORDER BY total::numeric DESC, customer_id, owing.currency`;
 
-export interface ReceivablesQuery {
+export interface ReceivablesReport {
   readonly at: Date;
-  /**
-   * True: returns the amounts owed now. False: returns the amounts owed at `at`, which are the amounts owed now minus
-   * the postings at `at` or later.
-   */
-  readonly isNow: boolean;
+  readonly rows: readonly Receivables[];
 }
 
 interface CreditRow extends Omit<NegativeInvoiceCredit, 'amountMinor'> {
@@ -184,20 +181,33 @@ export class ReceivablesRepository {
   constructor(
     private readonly database: Database,
     private readonly reports: Reports,
+    private readonly clock: Clock,
   ) {}
 
-  /** Returns the sums of all customers; with a limit, of the customers who owe most in each currency. */
-  read({ at, isNow }: ReceivablesQuery, limit: number | null): Promise<readonly Receivables[]> {
+  /**
+   * Returns the sums of all customers; with a limit, of the customers who owe most in each currency. Amounts at an
+   * earlier instant are the amounts owed now, minus the postings at that instant or later.
+   * @param instant null: now
+   */
+  read(instant: Date | null, limit: number | null): Promise<ReceivablesReport> {
     return this.reports.run('analytics', async () => {
-      const open = isNow ? OPEN_NOW : OPEN_AT;
-      const parameters = isNow ? [at] : [at, ...(await this.loweredSince(at))];
-      return limit === null
-        ? this.database.query(inTotal(open), parameters)
-        : this.database.query(byCustomer(open, `$${parameters.length + 1}`), [
+      const at = instant ?? (await this.timeOfSnapshot());
+      const open = instant === null ? OPEN_NOW : OPEN_AT;
+      const parameters = instant === null ? [at] : [at, ...(await this.loweredSince(at))];
+      const rows = await (limit === null
+        ? this.database.query<Receivables>(inTotal(open), parameters)
+        : this.database.query<Receivables>(byCustomer(open, `$${parameters.length + 1}`), [
             ...parameters,
             limit,
-          ]);
+          ]));
+      return { at, rows };
     });
+  }
+
+  /** Begins the snapshot with a query, and returns the time after it: the snapshot contains no later changes. */
+  private async timeOfSnapshot(): Promise<Date> {
+    await this.database.query('SELECT');
+    return this.clock.now();
   }
 
   /**

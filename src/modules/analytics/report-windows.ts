@@ -1,4 +1,5 @@
 import {
+  BEGINNING,
   type InstantRange,
   monthOfYearBefore,
   type Period,
@@ -17,9 +18,6 @@ export const REPORT_INTERVALS = [
 export type ReportInterval = (typeof REPORT_INTERVALS)[number];
 
 const MAX_WINDOWS = 2_000;
-
-/** Earliest instant that requests accept as `from`. */
-const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
  * Requested period of a report. `interval` is the length of the windows into which the period is divided. If `from` or

@@ -21,6 +21,10 @@ const PLAN_OF_SOURCE = `(
       SELECT subscription_id FROM refund JOIN payment ON payment.id = payment_id
         JOIN invoice ON invoice.id = invoice_id
       WHERE refund.id = source_id)
+    WHEN 'dsp' THEN (
+      SELECT subscription_id FROM dispute JOIN payment ON payment.id = payment_id
+        JOIN invoice ON invoice.id = invoice_id
+      WHERE dispute.id = source_id)
   END)`;
 
 const KEYS: Readonly<Record<RevenueGroup, string>> = {

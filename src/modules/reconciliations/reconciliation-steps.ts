@@ -14,11 +14,10 @@ import type { Reconciliation, StepProgress } from './reconciliation';
 import { ListedMovementsRepository } from './listed-movements.repository';
 
 const COMPARE_BATCH_SIZE = 200;
-/**
- * Maximum number of possible differences that one step reads again from the provider, so that the step ends within its
- * lease.
- */
+/** Maximum number of possible differences that one step reads again from the provider. */
 const CONFIRM_BATCH_SIZE = 50;
+/** Time after which a step reads no further object, so that it ends within its lease even if the provider is slow. */
+const CONFIRM_MS = 60_000;
 const DELETE_BATCH_SIZE = 10_000;
 
 /** Result of a step, which the caller commits. */
@@ -141,7 +140,10 @@ export class ReconciliationSteps {
 
   /**
    * Reads the objects that seem to differ again, because they may have changed since the list was read. Reads both the
-   * provider and the books. Returns a step with the differences that remain, or null if the provider did not answer.
+   * provider and the books. Returns a step with the differences that remain. If an object cannot be read, the step ends
+   * before it, so that the differences found so far are kept.
+   * @returns null if the provider did not answer about the first object
+   * @throws {Error} if the answer about the first object cannot be processed
    */
   private async confirm(
     run: Reconciliation,
@@ -150,15 +152,22 @@ export class ReconciliationSteps {
     last: string | null,
   ): Promise<ReconciliationStep | null> {
     const differences: Difference[] = [];
-    const confirmed = possible.slice(0, CONFIRM_BATCH_SIZE);
-    for (const one of confirmed) {
-      const seen = await this.readAgain(run, kind, one);
-      if (seen === null) return null;
+    const endsAt = this.clock.now().getTime() + CONFIRM_MS;
+    let confirmed = 0;
+    for (const one of possible.slice(0, CONFIRM_BATCH_SIZE)) {
+      const seen = await this.readAgain(run, kind, one).catch((error: unknown) => {
+        if (confirmed === 0) throw error;
+        return null;
+      });
+      if (seen === null && confirmed === 0) return null;
+      if (seen === null) break;
+      confirmed += 1;
       const type = differenceBetween(seen.booked, seen.reported, seen.isReturned);
       if (type !== null) differences.push(await this.difference(run, type, kind, seen));
+      if (this.clock.now().getTime() >= endsAt) break;
     }
-    const isAll = confirmed.length === possible.length;
-    const next = isAll ? last : (confirmed.at(-1)?.position ?? last);
+    const isAll = confirmed === possible.length;
+    const next = isAll ? last : (possible[confirmed - 1]?.position ?? last);
     const result = { ...NOTHING, next, differences: differences.length };
     return { listed: [], differences, result };
   }

@@ -1,5 +1,5 @@
 import { nextVersion } from '../../core/next-version';
-
+import { BEGINNING } from '../../core/time';
 import type { ListingProvider } from '../payments';
 
 const DAY_MS = 86_400_000;
@@ -65,7 +65,7 @@ export interface Reconciliation {
 
 export interface ReconciliationRequest {
   readonly provider: ListingProvider;
-  /** Null: 7 days before `to`. */
+  /** Null: 7 days before `to`, but not before the year 1. */
   readonly from: Date | null;
   /** Null: now. */
   readonly to: Date | null;
@@ -78,13 +78,14 @@ export function newReconciliation(
   now: Date,
 ): Reconciliation {
   const toAt = to ?? now;
+  const daysBefore = new Date(toAt.getTime() - COMPARED_MS);
   return {
     id,
     version: 1,
     provider,
     status: 'running',
     failureCode: null,
-    fromAt: from ?? new Date(toAt.getTime() - COMPARED_MS),
+    fromAt: from ?? (daysBefore > BEGINNING ? daysBefore : BEGINNING),
     toAt,
     phase: 'list_charges',
     position: null,

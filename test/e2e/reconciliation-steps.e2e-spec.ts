@@ -1,0 +1,103 @@
+import { ProviderMovementsService } from '../../src/modules/payments/providers/provider-movements.service';
+import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
+import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+
+const HOUR_MS = 3_600_000;
+const LEASE_MS = 150_000;
+
+interface Run {
+  readonly id: string;
+  readonly status: string;
+  readonly updated_at: string;
+}
+
+describe('a step of a comparison with the provider', () => {
+  let story: EngineWithStripe;
+
+  beforeEach(async () => {
+    story = await startEngineWithStripe();
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await story.close();
+  });
+
+  /** Starts a comparison of payments with other amounts at the provider. Returns its id. */
+  async function startWithDifferences(count: number): Promise<string> {
+    const { customer } = await story.customerWith('pm_card_visa');
+    for (let made = 0; made < count; made += 1) await story.pay(customer);
+    for (const intent of story.stripe.account.paymentIntents.values()) intent.amount_received += 1;
+    story.engine.clock.advanceMs(HOUR_MS);
+    return (await story.post('/v1/reconciliations', { provider: 'stripe' })).id;
+  }
+
+  const readRun = (id: string): Promise<Run> => story.get<Run>(`/v1/reconciliations/${id}`);
+
+  /** Runs steps until the comparison ends, each `pauseMs` after the one before. Returns the longest one in ms. */
+  async function finish(id: string, pauseMs = 0): Promise<number> {
+    let longestMs = 0;
+    for (let steps = 0; steps < 60; steps += 1) {
+      if ((await readRun(id)).status !== 'running') return longestMs;
+      const startedAt = story.engine.clock.now().getTime();
+      await story.run(DueReconciliations);
+      longestMs = Math.max(longestMs, story.engine.clock.now().getTime() - startedAt);
+      story.engine.clock.advanceMs(pauseMs);
+    }
+    throw new Error(`${id} does not end.`);
+  }
+
+  /** Returns the ids of the payments whose amounts differ. */
+  async function differencesOf(id: string): Promise<ReadonlySet<string>> {
+    const path = `/v1/reconciliations/${id}/differences?limit=100`;
+    const { data } = await story.get<{
+      readonly data: readonly { readonly type: string; readonly payment_id: string }[];
+    }>(path);
+    expect(new Set(data.map(({ type }) => type))).toEqual(new Set(['amount']));
+    const payments = new Set(data.map((one) => one.payment_id));
+    expect(payments.size).toBe(data.length);
+    return payments;
+  }
+
+  it('keeps what it confirmed before the provider did not answer', async () => {
+    const id = await startWithDifferences(20);
+    let reads = 0;
+    story.stripe.faults.decide = (operation) => {
+      if (operation !== 'paymentIntents.retrieve') return null;
+      reads += 1;
+      return reads % 10 === 0 ? 'error_500_before' : null;
+    };
+    await finish(id, HOUR_MS);
+    expect(await readRun(id)).toMatchObject({ status: 'completed', differences_found: 20 });
+    expect((await differencesOf(id)).size).toBe(20);
+  });
+
+  it('keeps what it confirmed before an answer that cannot be processed, also after the run has failed', async () => {
+    const id = await startWithDifferences(3);
+    const unreadable = [...story.stripe.account.paymentIntents.keys()].sort()[1];
+    const provider = story.engine.app.get(ProviderMovementsService);
+    const read = provider.read.bind(provider);
+    jest.spyOn(provider, 'read').mockImplementation((name, kind, reference) => {
+      if (reference === unreadable) throw new Error('The answer cannot be processed.');
+      return read(name, kind, reference);
+    });
+    await finish(id, HOUR_MS);
+    expect(await readRun(id)).toMatchObject({
+      status: 'failed',
+      failure_code: 'internal_error',
+      differences_found: 1,
+    });
+    expect((await differencesOf(id)).size).toBe(1);
+  });
+
+  it('ends within its lease if the provider is slow', async () => {
+    const id = await startWithDifferences(20);
+    story.stripe.faults.decide = (operation) => {
+      if (operation === 'paymentIntents.retrieve') story.engine.clock.advanceMs(10_000);
+      return null;
+    };
+    expect(await finish(id)).toBeLessThan(LEASE_MS);
+    expect(await readRun(id)).toMatchObject({ status: 'completed', differences_found: 20 });
+    expect((await differencesOf(id)).size).toBe(20);
+  });
+});
