@@ -72,22 +72,26 @@ describe('a step of a comparison with the provider', () => {
     expect((await differencesOf(id)).size).toBe(20);
   });
 
-  it('keeps what it confirmed before an answer that cannot be processed, also after the run has failed', async () => {
-    const id = await startWithDifferences(3);
-    const unreadable = [...story.stripe.account.paymentIntents.keys()].sort()[1];
+  it.each([
+    ['the provider does not answer about', 'provider_unavailable'],
+    ['answers of the provider cannot be processed for', 'internal_error'],
+  ])('passes over an object after some hours, if %s it', async (_, failureCode) => {
+    const id = await startWithDifferences(4);
+    const unreadable = [...story.stripe.account.paymentIntents.keys()].sort()[1] ?? '';
     const provider = story.engine.app.get(ProviderMovementsService);
     const read = provider.read.bind(provider);
     jest.spyOn(provider, 'read').mockImplementation((name, kind, reference) => {
-      if (reference === unreadable) throw new Error('The answer cannot be processed.');
-      return read(name, kind, reference);
+      if (reference !== unreadable) return read(name, kind, reference);
+      if (failureCode === 'provider_unavailable') return Promise.resolve(null);
+      throw new Error('The answer cannot be processed.');
     });
     await finish(id, HOUR_MS);
     expect(await readRun(id)).toMatchObject({
       status: 'failed',
-      failure_code: 'internal_error',
-      differences_found: 1,
+      failure_code: failureCode,
+      differences_found: 3,
     });
-    expect((await differencesOf(id)).size).toBe(1);
+    expect((await differencesOf(id)).size).toBe(3);
   });
 
   it('ends within its lease if the provider is slow', async () => {

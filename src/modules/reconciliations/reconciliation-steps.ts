@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
+import { isInterruption } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { type MovementKind, type ProviderMovement, ProviderMovementsService } from '../payments';
 import { BookedMovementsService } from './booked-movements.service';
@@ -10,14 +11,19 @@ import {
   type DifferenceType,
   sidesOf,
 } from './difference';
-import type { Reconciliation, StepProgress } from './reconciliation';
+import {
+  passesOverUnreadable,
+  type Reconciliation,
+  type ReconciliationFailure,
+  type StepProgress,
+} from './reconciliation';
 import { ListedMovementsRepository } from './listed-movements.repository';
 
 const COMPARE_BATCH_SIZE = 200;
 /** Maximum number of possible differences that one step reads again from the provider. */
 const CONFIRM_BATCH_SIZE = 50;
-/** Time after which a step reads no further object, so that it ends within its lease even if the provider is slow. */
-const CONFIRM_MS = 60_000;
+/** Time after which a step reads no further object, so that a stop of the process does not wait long for it. */
+const CONFIRM_MS = 10_000;
 const DELETE_BATCH_SIZE = 10_000;
 
 /** Result of a step, which the caller commits. */
@@ -45,11 +51,13 @@ interface ReadDifference extends PossibleDifference {
   readonly isReturned: boolean;
 }
 
-const NOTHING = { next: null, charges: 0, refunds: 0, differences: 0 } as const;
+const NOTHING = { next: null, charges: 0, refunds: 0, differences: 0, failureCode: null } as const;
 
 /** Runs the steps of a reconciliation, outside any transaction. */
 @Injectable()
 export class ReconciliationSteps {
+  private readonly logger = new Logger('reconciliations');
+
   constructor(
     private readonly provider: ProviderMovementsService,
     private readonly books: BookedMovementsService,
@@ -141,9 +149,9 @@ export class ReconciliationSteps {
   /**
    * Reads the objects that seem to differ again, because they may have changed since the list was read. Reads both the
    * provider and the books. Returns a step with the differences that remain. If an object cannot be read, the step ends
-   * before it, so that the differences found so far are kept.
+   * before it, so that the differences found so far are kept; see {@link passesOverUnreadable} for when it goes on.
    * @returns null if the provider did not answer about the first object
-   * @throws {Error} if the answer about the first object cannot be processed
+   * @throws {Error} if the first object cannot be processed
    */
   private async confirm(
     run: Reconciliation,
@@ -153,23 +161,62 @@ export class ReconciliationSteps {
   ): Promise<ReconciliationStep | null> {
     const differences: Difference[] = [];
     const endsAt = this.clock.now().getTime() + CONFIRM_MS;
+    let failureCode: ReconciliationFailure | null = null;
     let confirmed = 0;
     for (const one of possible.slice(0, CONFIRM_BATCH_SIZE)) {
-      const seen = await this.readAgain(run, kind, one).catch((error: unknown) => {
-        if (confirmed === 0) throw error;
-        return null;
-      });
-      if (seen === null && confirmed === 0) return null;
-      if (seen === null) break;
+      const isOver = confirmed > 0 && this.clock.now().getTime() >= endsAt;
+      const remaining = isOver ? null : await this.remaining(run, kind, one, confirmed === 0);
+      if (remaining === null && confirmed === 0) return null;
+      if (remaining === null) break;
+      if (typeof remaining === 'string') failureCode ??= remaining;
+      else differences.push(...remaining);
       confirmed += 1;
-      const type = differenceBetween(seen.booked, seen.reported, seen.isReturned);
-      if (type !== null) differences.push(await this.difference(run, type, kind, seen));
-      if (this.clock.now().getTime() >= endsAt) break;
     }
     const isAll = confirmed === possible.length;
     const next = isAll ? last : (possible[confirmed - 1]?.position ?? last);
-    const result = { ...NOTHING, next, differences: differences.length };
+    const result = { ...NOTHING, next, differences: differences.length, failureCode };
     return { listed: [], differences, result };
+  }
+
+  /**
+   * Reads an object again. Returns its difference, if one remains; why it is passed over; or null if the step must end
+   * before it.
+   * @throws {Error} if the object cannot be processed and is the first of the step
+   */
+  private async remaining(
+    run: Reconciliation,
+    kind: MovementKind,
+    one: PossibleDifference,
+    isFirst: boolean,
+  ): Promise<readonly Difference[] | ReconciliationFailure | null> {
+    try {
+      const seen = await this.readAgain(run, kind, one);
+      if (seen === null) return this.passOver(run, one, 'provider_unavailable');
+      const type = differenceBetween(seen.booked, seen.reported, seen.isReturned);
+      return type === null ? [] : [await this.difference(run, type, kind, seen)];
+    } catch (error) {
+      const passed = isInterruption(error)
+        ? null
+        : this.passOver(run, one, 'internal_error', error);
+      if (passed === null && isFirst) throw error;
+      return passed;
+    }
+  }
+
+  /** Logs the object and returns the reason if the run passes over objects that cannot be read; else returns null. */
+  private passOver(
+    run: Reconciliation,
+    { booked, reported }: PossibleDifference,
+    reason: ReconciliationFailure,
+    error?: unknown,
+  ): ReconciliationFailure | null {
+    if (!passesOverUnreadable(run)) return null;
+    const reference = reported?.reference ?? booked?.reference ?? booked?.id;
+    this.logger.error(
+      { err: error, reconciliation_id: run.id, reference },
+      'a reconciliation passes over an object that cannot be read',
+    );
+    return reason;
   }
 
   private async readAgain(

@@ -36,7 +36,7 @@ export interface Reconciliation {
   readonly version: number;
   readonly provider: ListingProvider;
   readonly status: ReconciliationStatus;
-  /** Set as soon as the run fails; `status` becomes `failed` only after the phase `clean`. Null: no failure. */
+  /** Set at the first failure; `status` becomes `failed` only after the phase `clean`. Null: no failure. */
   readonly failureCode: ReconciliationFailure | null;
   /** Period `[fromAt, toAt)`. */
   readonly fromAt: Date;
@@ -111,6 +111,8 @@ export interface StepProgress {
   readonly charges: number;
   readonly refunds: number;
   readonly differences: number;
+  /** Why the step passed over an object that cannot be read; null: it compared all. */
+  readonly failureCode: ReconciliationFailure | null;
 }
 
 /**
@@ -128,6 +130,7 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
     refundsListed: before.refundsListed + result.refunds,
     differencesFound,
     isTruncated,
+    failureCode: before.failureCode ?? result.failureCode,
     attempts: 0,
     interruptions: 0,
     dueAt: now,
@@ -138,8 +141,16 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
   if (result.next !== null) return { ...counted, position: result.next };
   const phase = PHASES[PHASES.indexOf(before.phase) + 1];
   if (phase !== undefined) return { ...counted, phase, position: null };
-  const status = before.failureCode === null ? 'completed' : 'failed';
+  const status = counted.failureCode === null ? 'completed' : 'failed';
   return { ...counted, status, position: null, dueAt: null, endedAt: now };
+}
+
+/**
+ * Returns true if the next step passes over an object that cannot be read: if this is its last attempt, or if the run
+ * has already waited for another object in vain.
+ */
+export function passesOverUnreadable(run: Reconciliation): boolean {
+  return run.failureCode !== null || run.attempts + 1 - run.interruptions >= MAX_ATTEMPTS;
 }
 
 /**
@@ -156,5 +167,11 @@ export function afterNoResult(
 ): Reconciliation {
   const next = nextVersion(before, now, retry);
   if (retry.attempts - before.interruptions < MAX_ATTEMPTS || before.phase === 'clean') return next;
-  return { ...next, failureCode, phase: 'clean', position: null, dueAt: now };
+  return {
+    ...next,
+    failureCode: before.failureCode ?? failureCode,
+    phase: 'clean',
+    position: null,
+    dueAt: now,
+  };
 }
