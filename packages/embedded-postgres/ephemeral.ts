@@ -15,6 +15,9 @@ export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 /** Prefix of the name of an ephemeral server's directory. The id of the process that started the server follows. */
 const PREFIX = 'billing-engine-postgres-';
 
+/** After this time, a process that has created a directory has claimed it, also in another container. */
+const CLAIMED_WITHIN_MS = 60_000;
+
 /** PostgreSQL settings that prefer speed to durability, and allow enough connections for several pools. */
 const SETTINGS = {
   fsync: 'off',
@@ -27,7 +30,7 @@ const SETTINGS = {
 /**
  * Starts a fast, non-durable server for tests. The server ends with this process, and `stop()` deletes its data. If
  * this process is killed, a watchdog process stops the server. If the watchdog is killed too, the server runs on until
- * the next ephemeral server is started.
+ * the next ephemeral server is started, at least a minute later.
  *
  * @throws {EmbeddedPostgresError} when the server cannot be started
  */
@@ -79,6 +82,7 @@ async function removeOrphans(parent: string, log: (message: string) => void): Pr
     // The directory is writable by all users, so another user may have created an entry with such a name.
     const found = await ifExists(lstat(directory));
     if (!found?.isDirectory() || found.uid !== process.geteuid?.()) continue;
+    if (Date.now() - found.mtimeMs < CLAIMED_WITHIN_MS) continue;
     if ((await identifyProcess(owner)) !== undefined) continue;
     try {
       await ifExists(removeUnlessInUse(directory, log));
@@ -91,6 +95,8 @@ async function removeOrphans(parent: string, log: (message: string) => void): Pr
 /** @throws {EmbeddedPostgresError} while a process of another container, which has other process ids, uses the directory */
 async function removeUnlessInUse(directory: string, log: (message: string) => void): Promise<void> {
   const claim = await claimDirectory(directory, log, 0);
+  // Linux without a lock: another container may use the directory.
+  if (claim === null && process.platform === 'linux') return;
   try {
     await stopServer(join(directory, 'cluster'));
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });

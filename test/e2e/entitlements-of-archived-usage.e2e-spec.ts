@@ -361,18 +361,21 @@ describe('an entitlement that counts archived usage', () => {
     engine.clock.set(REMOVED_AT);
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
-    let removing: Promise<void> | undefined;
+    let removing: Promise<unknown> | undefined;
     try {
       await holder.query('BEGIN');
       // The archive has read the balances and waits to delete the events.
       await holder.query('LOCK TABLE usage_event IN SHARE MODE');
-      removing = until('the events are removed', async () => !(await removeNext()));
+      removing = until('the events are removed', async () => !(await removeNext())).catch(
+        (error: unknown) => error,
+      );
       await untilSessionsWait(engine.database);
       expect(await used()).toBe('0');
     } finally {
       await holder.end();
       await removing;
     }
+    expect(await removing).toBeUndefined();
     expect(await stored()).toContain('2026-02-10T10:20');
   });
 

@@ -88,9 +88,9 @@ describe('while a portion of a purge runs for a long time', () => {
     await ice.query('UPDATE coupon SET version = version + 1 WHERE id = $1', [first]);
     await ice.query('BEGIN');
     await ice.query('SELECT FROM coupon WHERE id = $1 FOR UPDATE', [first]);
-    const purge = deletion.runDue();
-    await untilSessionsWait(engine.database);
+    const purge = deletion.runDue().catch((error: unknown) => error);
     try {
+      await untilSessionsWait(engine.database);
       const isFree = 'SELECT FROM coupon WHERE id = ANY ($1) FOR UPDATE NOWAIT';
       await engine.database.query(isFree, [later]);
       await until('the portion has waited longer than other work', async () => {
@@ -101,6 +101,7 @@ describe('while a portion of a purge runs for a long time', () => {
       await ice.query('ROLLBACK');
       await purge;
     }
+    expect(await purge).toBe(true);
     await finish();
     const left = 'SELECT FROM coupon WHERE id = ANY ($1) AND times_redeemed = 0';
     expect(await engine.database.query(left, [coupons])).toHaveLength(5);

@@ -1,9 +1,11 @@
+/** @own-modules puts another flock into the path of the embedded server's programs */
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { EmbeddedPostgresError } from '../../packages/embedded-postgres';
+import { basename, join } from 'node:path';
+import { EmbeddedPostgresError, startEphemeralPostgres } from '../../packages/embedded-postgres';
 import { lock } from '../../packages/embedded-postgres/claim';
+import { CHILD_ENVIRONMENT } from '../../packages/embedded-postgres/commands';
 
 describe('the lock of a data directory', () => {
   let directory: string;
@@ -19,11 +21,15 @@ describe('the lock of a data directory', () => {
     await rm(directory, { recursive: true });
   });
 
-  /** Runs the script in place of flock. */
-  async function lockBy(script: string): Promise<string> {
+  /** Writes a program that takes the place of flock, and returns its path. */
+  async function makeProgram(script: string): Promise<string> {
     const program = join(directory, 'flock');
     await writeFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    return lock(files[0] ?? 0, '-x', program);
+    return program;
+  }
+
+  async function lockBy(script: string): Promise<string> {
+    return lock(files[0] ?? 0, '-x', await makeProgram(script));
   }
 
   // macOS has no program flock.
@@ -35,6 +41,33 @@ describe('the lock of a data directory', () => {
       expect(lock(one, '-s')).toBe('locked');
       expect(lock(other, '-s')).toBe('locked');
       expect(lock(other, '-x')).toBe('held');
+    });
+
+    it('keeps a start for tests from removing data that another container may use', async () => {
+      const parent = await realpath(tmpdir());
+      const left = await mkdtemp(join(parent, 'billing-engine-postgres-999999999-'));
+      /** Returns true if a start leaves the data. */
+      const isLeft = async (): Promise<boolean> => {
+        const server = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });
+        await server.stop();
+        return (await readdir(parent)).includes(basename(left));
+      };
+      const path = `${directory}:${CHILD_ENVIRONMENT['PATH']}`;
+      const changed = jest.replaceProperty(CHILD_ENVIRONMENT, 'PATH', path);
+      try {
+        await makeProgram('exit 71');
+        await utimes(left, 0, 0);
+        expect(await isLeft()).toBe(true);
+        changed.restore();
+        // Its owner has created it, and not yet locked it.
+        await utimes(left, new Date(), new Date());
+        expect(await isLeft()).toBe(true);
+        await utimes(left, 0, 0);
+        expect(await isLeft()).toBe(false);
+      } finally {
+        changed.restore();
+        await rm(left, { recursive: true, force: true });
+      }
     });
   }
 

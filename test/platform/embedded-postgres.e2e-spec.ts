@@ -13,6 +13,7 @@ import {
   rm,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -549,16 +550,19 @@ describe('an ephemeral server', () => {
     const owner = Owner.start(left);
     const connectionString = await owner.connectionString();
     await owner.kill();
+    const makeOld = () => utimes(left, 0, 0);
     if (process.platform === 'linux') {
       const namespace = join(left, 'namespace');
       const own = await readlink(namespace);
       await replaceLink(namespace, 'another container');
+      await makeOld();
       const other = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });
       await other.stop();
       await replaceLink(namespace, own);
     }
     expect(await isUp(connectionString)).toBe(true);
 
+    await makeOld();
     const server = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });
     undo.push(() => server.stop());
     expect(await isUp(connectionString)).toBe(false);

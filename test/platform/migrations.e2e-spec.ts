@@ -284,3 +284,73 @@ describe('migrations', () => {
     }
   });
 });
+
+describe('sessions of a former migration', () => {
+  const user = `migrating_${process.pid}`;
+  const group = `${user}_group`;
+  let database: TestDatabase;
+  let admin: Client;
+  let guard: Client;
+  let former: Client;
+  let pid: number | undefined;
+
+  beforeEach(async () => {
+    database = await createTestDatabase('empty');
+    admin = await openConnection(database.url);
+    await admin.query(`CREATE ROLE ${group}`);
+    await admin.query(`CREATE ROLE ${user} LOGIN PASSWORD 'change-me' IN ROLE ${group}`);
+  });
+
+  afterEach(async () => {
+    await guard.end();
+    await former.end();
+    await admin.query(`DROP ROLE ${user}, ${group}`);
+    await admin.end();
+    await database.drop();
+  });
+
+  /** Opens a connection for the lock, and one of a former migration. */
+  async function connect(isOwn: boolean): Promise<void> {
+    const own = new URL(database.url);
+    own.username = user;
+    own.password = 'change-me';
+    guard = await openConnection(own.toString());
+    former = await openConnection(isOwn ? own.toString() : database.url);
+    await former.query(`SET application_name = 'billing-engine migration'`);
+    const { rows } = await former.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    pid = rows[0]?.pid;
+  }
+
+  it('of the user that logs in are ended, even if its role has fewer rights', async () => {
+    await admin.query(`ALTER ROLE ${user} SET role = ${group}`);
+    await connect(true);
+    await lockMigrations(guard, () => undefined, 0);
+    await expect(former.query('SELECT')).rejects.toThrow();
+  });
+
+  it.each([
+    ['any other user', 'SELECT'],
+    ['a superuser whose rights the user has', `GRANT %I TO ${user}`],
+  ])('of %s are waited for', async (_, grant) => {
+    const { rows } = await admin.query<{ sql: string }>('SELECT format($1, current_user) AS sql', [
+      grant,
+    ]);
+    await admin.query(rows[0]?.sql ?? '');
+    await connect(false);
+    const failure = await lockMigrations(guard, () => undefined, 0).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(MigrationLockError);
+    expect((failure as Error).message).toMatch(
+      new RegExp(`earlier migration has not ended: .* session ${pid} .*application billing`),
+    );
+
+    await guard.query('ROLLBACK');
+    const sessions: string[] = [];
+    const locking = lockMigrations(guard, (session) => sessions.push(session), 60_000);
+    await until('the lock waits', () => sessions.length > 0);
+    await former.end();
+    expect((await locking).aborted).toBe(false);
+    expect(sessions).toEqual([expect.stringContaining(`session ${pid} `)]);
+  });
+});

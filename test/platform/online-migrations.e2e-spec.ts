@@ -122,7 +122,7 @@ describe('a migration beside running processes', () => {
     const guard = await openConnection(database.url);
     const next = await new DataSource(dataSource.options).initialize();
     try {
-      const lost = await lockMigrations(guard, () => undefined, 60_000);
+      const lost = await lockMigrations(guard, () => undefined, 0);
       return await runMigrations(next, () => undefined, 60_000, lost);
     } finally {
       await next.destroy();
@@ -261,6 +261,9 @@ describe('a migration beside running processes', () => {
     );
     await until('the first process is suspended', () => isSuspended);
     RemakeTable9000000000005.betweenSteps = () => Promise.resolve();
+    // A second session of the process, such as the one that finds who blocks a migration. The server ends it, too.
+    const shown = await dataSource.query<unknown>('SHOW idle_session_timeout');
+    expect(shown).toEqual([{ idle_session_timeout: '45s' }]);
     try {
       expect(await migrateUnderLock()).toEqual(['RemakeTable9000000000005']);
       await reader.query('INSERT INTO remade VALUES (1)');

@@ -22,14 +22,16 @@ const HOLDER = `
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   LIMIT 1`;
 
-/** A session that migrates, and that this user may end. */
 const FORMER = `
   SELECT activity.pid, ${SESSION_COLUMNS} FROM pg_stat_activity AS activity
-  WHERE activity.application_name = '${MIGRATION_SESSION}' AND activity.datname = current_database()
-    AND pg_has_role(activity.usesysid, 'USAGE')
-  LIMIT 1`;
-/** Waits up to 1 s for the end. Has no parameters, for the same reason as the statement that takes the lock. */
-const END = (pid: number): string => `SELECT pg_terminate_backend(${pid}, 1000)`;
+  WHERE activity.application_name = '${MIGRATION_SESSION}' AND activity.datname = current_database()`;
+/**
+ * Ends a session if this user may, and waits up to 1 s for its end. Has no parameters, for the same reason as the
+ * statement that takes the lock.
+ */
+const END = (pid: number): string => `
+  DO $$ BEGIN PERFORM pg_terminate_backend(${pid}, 1000);
+  EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`;
 
 /** Thrown if another session has held the migration lock, or a lock that a migration needs, for too long. */
 export class MigrationLockError extends Error {}
@@ -39,13 +41,13 @@ export class MigrationLockError extends Error {}
  * behind a pooler it would outlive the process that took it. The server ends the transaction of a process that is
  * suspended. Then ends the sessions of a process that has lost the lock while it migrated, because its next statements
  * would change what this process migrates.
- * @param onWait called at most once, if another session holds the lock, with a description of that session
+ * @param onWait called with a description of the session that holds the lock, and of a former one that does not end
  * @returns signal that is aborted, with a `MigrationLockError`, when the session ends and the lock is lost
- * @throws {MigrationLockError} naming the session that holds the lock, if the lock is not released in time
+ * @throws {MigrationLockError} naming the session that holds the lock, or the former one, if it does not end in time
  */
 export async function lockMigrations(
   connection: Client,
-  onWait: (holder: string) => void,
+  onWait: (session: string) => void,
   maxWaitForLockMs: number,
   keepEveryMs = KEEP_EVERY_MS,
 ): Promise<AbortSignal> {
@@ -56,24 +58,38 @@ export async function lockMigrations(
     if (performance.now() >= givesUpAt) throw lockTakenError(holder, maxWaitForLockMs);
     await pause(POLL_EVERY_MS);
   }
-  await connection.query(`SET LOCAL application_name = '${MIGRATION_SESSION} lock'`);
-  for (let looks = 0; ; looks += 1) {
-    const former = await endFormerSession(connection);
-    if (former === null) break;
-    if (looks > 0 && performance.now() >= givesUpAt) throw lockTakenError(former, maxWaitForLockMs);
-  }
+  await endFormerSessions(connection, onWait, givesUpAt);
   return keepLock(connection, keepEveryMs);
 }
 
-/** Ends a session that migrated before this process got the lock, and returns it; null if there is none. */
-async function endFormerSession(connection: Client): Promise<DatabaseSession | null> {
-  // Otherwise a transaction sees the sessions of its first look.
-  await connection.query('SELECT pg_stat_clear_snapshot()');
-  const { rows } = await connection.query<DatabaseSession>(FORMER);
-  const former = rows[0] ?? null;
-  // Asked only now, because the right to call the function may have been taken from this user.
-  if (former !== null) await connection.query(END(former.pid));
-  return former;
+/** Ends the sessions that migrated before this process got the lock, and waits for the end of those it may not end. */
+async function endFormerSessions(
+  connection: Client,
+  onWait: (session: string) => void,
+  givesUpAt: number,
+): Promise<void> {
+  // The name keeps this session from being ended. Without a role, it may end the sessions of the user that logs in.
+  await connection.query(
+    `SET LOCAL application_name = '${MIGRATION_SESSION} lock'; SET LOCAL role = none`,
+  );
+  const asked = new Set<number>();
+  for (let isReported = false; ;) {
+    // Otherwise a transaction sees the sessions of its first look.
+    await connection.query('SELECT pg_stat_clear_snapshot()');
+    const { rows } = await connection.query<DatabaseSession>(FORMER);
+    if (rows.length === 0) return;
+    const left = rows.find(({ pid }) => asked.has(pid));
+    if (left !== undefined) {
+      if (!isReported) onWait(describeSession(left));
+      isReported = true;
+      if (performance.now() >= givesUpAt) throw formerSessionError(left);
+      await pause(POLL_EVERY_MS);
+    }
+    for (const { pid } of rows) {
+      await connection.query(END(pid));
+      asked.add(pid);
+    }
+  }
 }
 
 /** Keeps the session from being ended as idle. */
@@ -119,6 +135,13 @@ function lockTakenError(
   return new MigrationLockError(
     `The migration lock was not free within ${Math.round(maxWaitForLockMs / 1000)} s: it is held by ${who}. Wait for its ` +
       `process, which is migrating, or set MIGRATION_WAIT_MS, or end that process. If you cannot reach it, end the session${end}.`,
+  );
+}
+
+function formerSessionError(session: DatabaseSession): MigrationLockError {
+  return new MigrationLockError(
+    `A session of an earlier migration has not ended: ${describeSession(session)}. End its process, or as an ` +
+      `administrator the session with SELECT pg_terminate_backend(${session.pid}), and start again.`,
   );
 }
 

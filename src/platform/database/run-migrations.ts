@@ -26,7 +26,7 @@ const TRANSACTION_LOCK = 7_205_759_404;
 
 const NO_TIMEOUT_MS = 0;
 
-/** Maximum pause of a migration between two statements outside of a transaction. The server then ends the session. */
+/** Maximum pause of a session between two statements outside of a transaction. The server then ends the session. */
 const IDLE_TIMEOUT_MS = 45_000;
 
 /** Returns options of connections that migrate: without a statement timeout, and with the name of such sessions. */
@@ -35,7 +35,9 @@ export function migrationOptions(url: string, poolSize = 2): DataSourceOptions {
   const onConnect = async (connection: ClientBase): Promise<void> => {
     await prepareConnection(connection, NO_TIMEOUT_MS);
     // A statement, because DATABASE_URL or a pooler may set another name.
-    await connection.query(`SET application_name = '${MIGRATION_SESSION}'`);
+    await connection.query(
+      `SET application_name = '${MIGRATION_SESSION}'; SET idle_session_timeout = ${IDLE_TIMEOUT_MS}`,
+    );
   };
   return { ...options, extra: { ...(options.extra as PoolConfig), onConnect } };
 }
@@ -62,7 +64,6 @@ export async function runMigrations(
   lost.addEventListener('abort', stop);
   try {
     lost.throwIfAborted();
-    await queryRunner.query(`SET idle_session_timeout = ${IDLE_TIMEOUT_MS}`);
     const pid = await pidOf(queryRunner);
     const executor = new MigrationExecutor(dataSource, queryRunner);
     const ran: string[] = [];
