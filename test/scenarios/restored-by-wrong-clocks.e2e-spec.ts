@@ -5,6 +5,7 @@ import { DueProviderEvents } from '../../src/modules/billing/payments/due-provid
 import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
+import { captureLog, type CapturedLog } from '../support/leaks';
 import { verifyLedger } from '../support/ledger';
 import { EngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
@@ -14,6 +15,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 
 describe('with a clock that differs from that of Stripe,', () => {
+  let log: CapturedLog;
   let stripe: StripeDouble;
   let databases: TestDatabase[];
   let engine: TestApp;
@@ -28,6 +30,7 @@ describe('with a clock that differs from that of Stripe,', () => {
         PAYMENT_PROVIDERS: 'stripe,manual',
         STRIPE_SECRET_KEY: stripe.secretKey,
         STRIPE_API_URL: stripe.url,
+        LOG_LEVEL: 'warn',
       },
     });
     engine.clock.set(now.toISOString());
@@ -52,6 +55,7 @@ describe('with a clock that differs from that of Stripe,', () => {
   }
 
   beforeEach(async () => {
+    log = captureLog();
     aheadMs = 0;
     stripe = await startStripeDouble({
       now: () => new Date(engine.clock.now().getTime() - aheadMs),
@@ -65,6 +69,7 @@ describe('with a clock that differs from that of Stripe,', () => {
     await engine.close();
     await stripe.close();
     for (const database of databases) await database.drop();
+    log.stop();
     expect(stripe.server.defects).toEqual([]);
   });
 
@@ -103,15 +108,19 @@ describe('with a clock that differs from that of Stripe,', () => {
     return result;
   }
 
+  const collect = async () => {
+    const collections = (engine.app as INestApplicationContext).get(DueCollections);
+    await collections.runDue();
+    await collections.idle();
+  };
+
   /** Lists events and collects, as background work does within some minutes of a start. */
   async function runForMinutes(minutes = 15): Promise<void> {
-    const collections = (engine.app as INestApplicationContext).get(DueCollections);
     for (let minute = 0; minute < minutes; minute += 1) {
       engine.clock.advanceMs(MINUTE_MS);
       await listEvents();
       await shop.run(DueProviderEvents);
-      await collections.runDue();
-      await collections.idle();
+      await collect();
     }
   }
 
@@ -193,6 +202,18 @@ describe('with a clock that differs from that of Stripe,', () => {
     await expectPaidOnce(await finalize(), 2);
     expect(await charges.waitMs('stripe', true)).toBe(0);
     expect(await charges.mustRenewalsWait()).toBe(false);
+  });
+
+  it('without the time of Stripe, a list begins five minutes before the newest event of the last one', async () => {
+    stripe.server.sendsDate = false;
+    const { customer } = await shop.customerWith('pm_card_visa');
+    await shop.pay(customer);
+    const newestAtS = Math.floor(stripe.account.nowMs / 1_000);
+    await runForMinutes(10);
+    const lists = stripe.server.requests.filter(({ operation }) => operation === 'events.list');
+    const created = { gte: String(newestAtS - 300) };
+    expect(lists.at(-1)).toMatchObject({ parameters: { created } });
+    expect(log.text().split('answers of Stripe have no Date header')).toHaveLength(2);
   });
 
   it('events are not listed again after a start with a clock two hours behind', async () => {
