@@ -204,6 +204,46 @@ describe('with a clock that differs from that of Stripe,', () => {
     expect(await charges.mustRenewalsWait()).toBe(false);
   });
 
+  const waitMs = () =>
+    (engine.app as INestApplicationContext).get(AutomaticChargesService).waitMs('stripe', true);
+
+  it.each([
+    ['without a restart', false],
+    ['after a restart', true],
+  ])(
+    'an event stored by a clock 40 minutes ahead is applied within minutes once it is right, %s',
+    async (_, isRestarted) => {
+      const { customer } = await shop.customerWith('pm_card_visa');
+      const { id } = await shop.pay(customer);
+      await listEvents();
+      await stripe.client().refunds.create({ payment_intent: shop.intentOf(id), amount: 300 });
+      engine.clock.advanceMs(MINUTE_MS);
+      await waitMs();
+      await whileAhead(40 * MINUTE_MS, async () => {
+        await waitMs();
+        await listEvents();
+      });
+      if (isRestarted) await restartOn(databases[0]?.url ?? '');
+      await waitMs();
+      await runForMinutes(2);
+      expect(await shop.get(`/v1/payments/${id}`)).toMatchObject({ amount_refunded: 300 });
+      expect(await waitMs()).toBe(0);
+    },
+  );
+
+  it('charges wait for events that were last read while the clock was ahead', async () => {
+    await waitMs();
+    await runForMinutes(1);
+    expect(await waitMs()).toBe(0);
+    await whileAhead(120 * MINUTE_MS, () => runForMinutes(1));
+    stripe.faults.plan('error_500_before', { operation: 'events.list', times: 100 });
+    await runForMinutes(11);
+    expect(await waitMs()).toBe(MINUTE_MS);
+    stripe.faults.clear();
+    await runForMinutes(2);
+    expect(await waitMs()).toBe(0);
+  });
+
   it('without the time of Stripe, a list begins five minutes before the newest event of the last one', async () => {
     stripe.server.sendsDate = false;
     const { customer } = await shop.customerWith('pm_card_visa');
