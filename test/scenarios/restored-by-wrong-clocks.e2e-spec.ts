@@ -5,6 +5,7 @@ import { DueProviderEvents } from '../../src/modules/billing/payments/due-provid
 import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
+import { captureLog, type CapturedLog } from '../support/leaks';
 import { verifyLedger } from '../support/ledger';
 import { EngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
@@ -14,6 +15,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 
 describe('with a clock that differs from that of Stripe,', () => {
+  let log: CapturedLog;
   let stripe: StripeDouble;
   let databases: TestDatabase[];
   let engine: TestApp;
@@ -28,6 +30,7 @@ describe('with a clock that differs from that of Stripe,', () => {
         PAYMENT_PROVIDERS: 'stripe,manual',
         STRIPE_SECRET_KEY: stripe.secretKey,
         STRIPE_API_URL: stripe.url,
+        LOG_LEVEL: 'warn',
       },
     });
     engine.clock.set(now.toISOString());
@@ -52,6 +55,7 @@ describe('with a clock that differs from that of Stripe,', () => {
   }
 
   beforeEach(async () => {
+    log = captureLog();
     aheadMs = 0;
     stripe = await startStripeDouble({
       now: () => new Date(engine.clock.now().getTime() - aheadMs),
@@ -65,6 +69,7 @@ describe('with a clock that differs from that of Stripe,', () => {
     await engine.close();
     await stripe.close();
     for (const database of databases) await database.drop();
+    log.stop();
     expect(stripe.server.defects).toEqual([]);
   });
 
@@ -103,15 +108,19 @@ describe('with a clock that differs from that of Stripe,', () => {
     return result;
   }
 
+  const collect = async () => {
+    const collections = (engine.app as INestApplicationContext).get(DueCollections);
+    await collections.runDue();
+    await collections.idle();
+  };
+
   /** Lists events and collects, as background work does within some minutes of a start. */
   async function runForMinutes(minutes = 15): Promise<void> {
-    const collections = (engine.app as INestApplicationContext).get(DueCollections);
     for (let minute = 0; minute < minutes; minute += 1) {
       engine.clock.advanceMs(MINUTE_MS);
       await listEvents();
       await shop.run(DueProviderEvents);
-      await collections.runDue();
-      await collections.idle();
+      await collect();
     }
   }
 
@@ -193,6 +202,94 @@ describe('with a clock that differs from that of Stripe,', () => {
     await expectPaidOnce(await finalize(), 2);
     expect(await charges.waitMs('stripe', true)).toBe(0);
     expect(await charges.mustRenewalsWait()).toBe(false);
+  });
+
+  const waitMs = () =>
+    (engine.app as INestApplicationContext).get(AutomaticChargesService).waitMs('stripe', true);
+
+  describe('an invoice that waited while the clock was ahead is charged within minutes once it is right,', () => {
+    const goOn = () => Promise.resolve();
+    const restart = () => restartOn(databases[0]?.url ?? '');
+
+    it.each([
+      ['without a restart, two hours later', goOn, 120 * MINUTE_MS],
+      ['without a restart, a month later', goOn, 30 * DAY_MS],
+      ['after a restart', restart, 120 * MINUTE_MS],
+    ])('%s', async (_, restartOrNot, ms) => {
+      await listEvents();
+      const invoice = await finalize();
+      await whileAhead(ms, async () => {
+        await restart();
+        stripe.faults.plan('error_500_before', { operation: 'events.list', times: 100 });
+        await runForMinutes(2);
+        stripe.faults.clear();
+      });
+      expect(succeeded()).toEqual([]);
+      await restartOrNot();
+      await expectPaidOnce(invoice, 2);
+    });
+  });
+
+  it('a charge that is planned for later is not made earlier by a start', async () => {
+    const { customer } = await shop.customerWith('pm_card_chargeCustomerFail');
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
+    const { id } = await shop.post('/v1/invoices', body);
+    await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+    await runForMinutes(2);
+    const planned = await shop.get(`/v1/invoices/${id}`);
+    await restartOn(databases[0]?.url ?? '');
+    await runForMinutes(2);
+    expect(await shop.get(`/v1/invoices/${id}`)).toEqual(planned);
+  });
+
+  it.each([
+    ['without a restart', false],
+    ['after a restart', true],
+  ])(
+    'an event stored by a clock 40 minutes ahead is applied within minutes once it is right, %s',
+    async (_, isRestarted) => {
+      const { customer } = await shop.customerWith('pm_card_visa');
+      const { id } = await shop.pay(customer);
+      await listEvents();
+      await stripe.client().refunds.create({ payment_intent: shop.intentOf(id), amount: 300 });
+      engine.clock.advanceMs(MINUTE_MS);
+      await waitMs();
+      await whileAhead(40 * MINUTE_MS, async () => {
+        await waitMs();
+        await listEvents();
+      });
+      if (isRestarted) await restartOn(databases[0]?.url ?? '');
+      await waitMs();
+      await runForMinutes(2);
+      expect(await shop.get(`/v1/payments/${id}`)).toMatchObject({ amount_refunded: 300 });
+      expect(await waitMs()).toBe(0);
+    },
+  );
+
+  it('charges wait for events that were last read while the clock was ahead', async () => {
+    await waitMs();
+    await runForMinutes(1);
+    expect(await waitMs()).toBe(0);
+    await whileAhead(120 * MINUTE_MS, () => runForMinutes(1));
+    stripe.faults.plan('error_500_before', { operation: 'events.list', times: 100 });
+    await runForMinutes(11);
+    expect(await waitMs()).toBe(MINUTE_MS);
+    stripe.faults.clear();
+    await runForMinutes(2);
+    expect(await waitMs()).toBe(0);
+  });
+
+  it('without the time of Stripe, a list begins five minutes before the newest event of the last one', async () => {
+    stripe.server.sendsDate = false;
+    const { customer } = await shop.customerWith('pm_card_visa');
+    await shop.pay(customer);
+    const newestAtS = Math.floor(stripe.account.nowMs / 1_000);
+    await runForMinutes(10);
+    const lists = stripe.server.requests.filter(({ operation }) => operation === 'events.list');
+    const created = { gte: String(newestAtS - 300) };
+    expect(lists.at(-1)).toMatchObject({ parameters: { created } });
+    expect(log.text().split('answers of Stripe have no Date header')).toHaveLength(2);
   });
 
   it('events are not listed again after a start with a clock two hours behind', async () => {

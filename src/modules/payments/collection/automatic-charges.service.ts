@@ -25,6 +25,8 @@ interface ReadingSession {
   readonly number: number | null;
   /** Time of the call of `currentSession` that began this session. */
   readonly since: Date;
+  /** Time of the last call of `currentSession`. */
+  seenAt: Date;
   /** True if a wait that lasts was logged. */
   isLogged: boolean;
 }
@@ -110,15 +112,18 @@ export class AutomaticChargesService {
   /**
    * The first call after this process connected to the database makes the next listing of events due at once, and tries
    * the latest events again whose object the provider does not have, because the key of the provider may have been
-   * corrected. If the transaction is rolled back, the next call repeats these changes. A clock that was set back begins
-   * another session, because no listing would begin after the present one for as long as the clock had been ahead.
+   * corrected. If the transaction is rolled back, the next call repeats these changes. A clock that was set back by more
+   * than a minute since the last call begins another session, because no listing would begin after one that a clock began
+   * that was ahead. It also makes events due that this clock dated.
    */
   private async currentSession(provider: ProviderName): Promise<ReadingSession> {
     const { number } = this.processes;
     const now = this.clock.now();
-    if (this.session?.number === number && !isMisdated(this.session.since, now))
+    if (this.session?.number === number && !isMisdated(this.session.seenAt, now)) {
+      this.session.seenAt = now;
       return this.session;
-    const session = { number, since: now, isLogged: false };
+    }
+    const session = { number, since: now, seenAt: now, isLogged: false };
     await this.events.makeCursorDue(provider, session.since);
     await this.events.tryWaitingAgain(provider, session.since, RETRIED_EVENTS);
     this.database.afterCommit(() => {

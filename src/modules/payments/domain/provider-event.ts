@@ -19,7 +19,10 @@ export interface ProviderEvent {
 /** A page of listed events, newest first. */
 export interface ProviderEventPage {
   readonly events: readonly ProviderEvent[];
-  /** Time of the answer by the provider's clock; null: the answer does not state it. */
+  /**
+   * Time of the answer by the provider's clock. If the answer does not state it, the time of the newest event of the
+   * page; null: it has no event either.
+   */
   readonly answeredAt: Date | null;
   /** Id of the event after which the next page begins; null: this is the last page. */
   readonly next: string | null;

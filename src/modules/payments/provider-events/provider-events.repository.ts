@@ -60,6 +60,12 @@ const MAKE_CURSOR_DUE = `
     page_after = CASE WHEN listing_at <= $2 THEN page_after END
   WHERE provider = $1`;
 
+/** Events that a clock dated that was ahead: {@link FREQUENT_ATTEMPTS} are at most 150 s apart. */
+const MAKE_MISDATED_DUE = `
+  UPDATE provider_event SET due_at = $2
+  WHERE provider = $1 AND leased_by IS NULL AND attempts < ${FREQUENT_ATTEMPTS}
+    AND due_at > $2::timestamptz + interval '4 minutes'`;
+
 /**
  * The events then count in {@link HAS_READ} until the provider has answered, or until about 15 minutes later. Leaves out
  * events that report no charge that is missing here: those of stored payments, of refunds and of setups. A limit also
@@ -92,7 +98,9 @@ const HAS_READ = `
     AS has_read`;
 
 const IS_BEHIND = `
-  SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
+  SELECT EXISTS (
+      SELECT FROM provider_cursor
+      WHERE provider = $1 AND (read_until < $2 OR read_until > $4::timestamptz + interval '1 minute'))
     OR EXISTS (
       SELECT FROM provider_event
       WHERE provider = $1 AND due_at IS NOT NULL AND attempts < ${FREQUENT_ATTEMPTS}
@@ -148,11 +156,11 @@ export class ProviderEventsRepository {
 
   /**
    * Returns true if automatic charges must wait for events of a provider. There are two cases: the last complete
-   * listing began more than `maxAgeMs` ago, or an event arrived more than `maxAgeMs` after its creation and is not
-   * processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing.
+   * listing began more than `maxAgeMs` ago, or is dated by a clock that was ahead; or an event arrived more than
+   * `maxAgeMs` after its creation and is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
-    const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
+    const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs, now];
     return (await this.database.queryValue<boolean>(IS_BEHIND, parameters)) ?? false;
   }
 
@@ -205,10 +213,12 @@ export class ProviderEventsRepository {
 
   /**
    * Makes the cursor due at the start of a session. Listings that seem to begin later were dated by a clock that was
-   * ahead: they do not count in {@link hasReadSince}, and an unfinished one starts again.
+   * ahead: they do not count in {@link hasReadSince}, and an unfinished one starts again. Events that this clock stored or
+   * postponed become due too.
    */
   async makeCursorDue(provider: ProviderName, now: Date): Promise<void> {
     await this.database.query(MAKE_CURSOR_DUE, [provider, now]);
+    await this.database.query(MAKE_MISDATED_DUE, [provider, now]);
   }
 
   /**

@@ -69,9 +69,9 @@ export class ProviderEventsService {
   /**
    * Records the result of applying an event. Returns false if the event has to be applied again. If its object is
    * missing, it is tried once an hour, until 30 days after it was received: the key may be corrected by then, or the
-   * event is of another account. If it is applied then, the key was corrected, and all others are tried again. They
-   * become due before this event is done, so that automatic charges wait for either. An event about a setup proves
-   * nothing: a setup also ends because Stripe does not have it.
+   * event is of another account. If it is applied then, the key may have been corrected, and all others are tried again,
+   * also if Stripe had only not answered about it. They become due before this event is done, so that automatic charges
+   * wait for either. An event about a setup proves nothing: a setup also ends because Stripe does not have it.
    */
   async finish(event: KnownEvent, result: ApplyResult): Promise<boolean> {
     const { id, provider, type, objectId, subjectId } = event;

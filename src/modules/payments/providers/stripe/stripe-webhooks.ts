@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type Stripe from 'stripe';
 import { isId } from '../../../../platform/ids';
 import type { ProviderEvent, ProviderEventPage, ProviderEvents } from '../../domain/provider-event';
@@ -35,6 +35,9 @@ const TYPES = [
 
 @Injectable()
 export class StripeWebhooks implements ProviderEvents {
+  private readonly logger = new Logger('stripe');
+  private isMissingDateLogged = false;
+
   constructor(private readonly client: StripeClient) {}
 
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null {
@@ -55,12 +58,22 @@ export class StripeWebhooks implements ProviderEvents {
     );
     if (failure !== null) return failure.code === 'resource_missing' ? 'gone' : null;
     const { data, has_more: hasMore, lastResponse } = answer;
-    const answeredAt = new Date(lastResponse.headers['date'] ?? '');
     return {
       events: data.map(toProviderEvent),
-      answeredAt: Number.isNaN(answeredAt.getTime()) ? null : answeredAt,
+      answeredAt: this.dateOf(lastResponse.headers['date']) ?? newestOf(data),
       next: hasMore ? (data.at(-1)?.id ?? null) : null,
     };
+  }
+
+  /** Returns the time that a `Date` header states. Returns null, and logs it once, if an answer has no such header. */
+  private dateOf(header: string | undefined): Date | null {
+    const date = new Date(header ?? '');
+    if (!Number.isNaN(date.getTime())) return date;
+    const message =
+      'answers of Stripe have no Date header: its events are listed from the newest one read';
+    if (!this.isMissingDateLogged) this.logger.warn(message);
+    this.isMissingDateLogged = true;
+    return null;
   }
 }
 
@@ -82,6 +95,11 @@ function toProviderEvent({ id, type, created, data, account }: UncheckedEvent): 
     subjectId: isWanted ? subjectIdOf(type, object) : null,
     objectId: referenceOf(object),
   };
+}
+
+function newestOf(newestFirst: readonly UncheckedEvent[]): Date | null {
+  const event = newestFirst.find(({ created }) => isStorableTime(created));
+  return event === undefined ? null : new Date(event.created * SECOND_MS);
 }
 
 function isStorableTime(seconds: number): boolean {
