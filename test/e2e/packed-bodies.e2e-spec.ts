@@ -25,11 +25,16 @@ describe('compressed bodies', () => {
       .send(body);
 
   /** Announces a body of `bytes` bytes, and sends only its start. */
-  const announce = async (headers: string[], bytes: number, first: Buffer | string) => {
+  const announce = async (
+    headers: string[],
+    bytes: number,
+    first: Buffer | string,
+    path = '/v1/usage-events',
+  ) => {
     const { port } = new URL(await engine.app.getUrl());
     const socket = connect(Number(port), '127.0.0.1');
     await once(socket, 'connect');
-    const lines = ['POST /v1/usage-events HTTP/1.1', 'Host: 127.0.0.1', ...headers];
+    const lines = [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...headers];
     socket.write(`${lines.join('\r\n')}\r\nContent-Length: ${bytes}\r\n\r\n`);
     socket.write(first);
     return socket;
@@ -59,6 +64,45 @@ describe('compressed bodies', () => {
     const made = await send('application/json', encoding, pack(customer), '/v1/customers');
     expect(made.status).toBe(201);
   });
+
+  it.each([
+    ['no gzip', '/v1/session', 'application/json', 'gzip', Buffer.alloc(1_000, 'A')],
+    ['no deflate', '/v1/session', 'application/json', 'deflate', Buffer.alloc(1_000, 'A')],
+    [
+      'plain JSON that is called gzip',
+      '/v1/usage-events',
+      'application/json',
+      'gzip',
+      Buffer.alloc(342_000, '{"events":[]}'),
+    ],
+    ['no gzip', '/v1/usage-events', 'application/x-ndjson', 'gzip', Buffer.alloc(1_000, 'A')],
+    [
+      'gzip with other bytes after it',
+      '/v1/usage-events',
+      'application/x-ndjson',
+      'gzip',
+      Buffer.concat([gzipSync('{}\n'), Buffer.alloc(1_000, 'A')]),
+    ],
+    ['no gzip', '/v1/providers/stripe/webhooks', 'application/json', 'gzip', Buffer.alloc(1_000)],
+  ])(
+    'with %s (%s, %s) are refused, and the connection serves the next request',
+    async (_, path, type, encoding, body) => {
+      const headers = [`Content-Type: ${type}`, `Content-Encoding: ${encoding}`];
+      // The rest arrives after the service has refused the start, except for a webhook, whose body is read to its end.
+      const isRefusedEarly = !path.endsWith('/webhooks');
+      const start = body.subarray(0, 800);
+      const socket = await announce(headers, body.length, start, path);
+      try {
+        if (isRefusedEarly) expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 400 /);
+        socket.write(body.subarray(start.length));
+        if (!isRefusedEarly) expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 400 /);
+        socket.write('GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+        expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 200 /);
+      } finally {
+        socket.destroy();
+      }
+    },
+  );
 
   it('that expand to a hundred times their size are refused before they are read to the end', async () => {
     const bomb = gzipSync(Buffer.concat(Array.from({ length: 64 }, () => BLANK_LINE)));

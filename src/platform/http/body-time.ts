@@ -15,7 +15,8 @@ const MIN_BYTES_PER_MS = 10;
 export function withinBodyTime(read: RequestHandler): RequestHandler {
   return (request, response, next) => {
     const startedMs = performance.now();
-    const bytesBefore = request.socket.bytesRead;
+    const { socket } = request;
+    const bytesBefore = socket.bytesRead;
     let isOver = false;
     const finish = (error?: unknown): void => {
       if (isOver) return;
@@ -25,7 +26,7 @@ export function withinBodyTime(read: RequestHandler): RequestHandler {
     };
     const refuseIfLate = (): void => {
       if (isOver) return;
-      const allowedMs = MIN_BODY_MS + (request.socket.bytesRead - bytesBefore) / MIN_BYTES_PER_MS;
+      const allowedMs = MIN_BODY_MS + (socket.bytesRead - bytesBefore) / MIN_BYTES_PER_MS;
       const leftMs = startedMs + allowedMs - performance.now();
       if (leftMs > 0) {
         timer = later(leftMs);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { createGunzip, createInflate, type Gunzip, type Inflate } from 'node:zlib';
 import type { RequestHandler } from 'express';
 import { malformedRequest, type ProblemError, unsupportedEncoding } from '../errors';
@@ -37,8 +37,12 @@ export function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate 
   if (encoding === null) return request;
   const unpack = UNPACKERS.get(encoding);
   if (unpack === undefined) throw unsupportedEncoding(encoding);
-  // The callback does nothing, because the reader of the returned stream receives the errors of the pipeline.
-  return pipeline(request, unpack(), () => undefined);
+  const body = unpack();
+  request.once('error', (error) => body.destroy(error));
+  // Discards the rest of a body that cannot be decompressed, to keep the connection usable. `stream.pipeline` would
+  // destroy the request instead, and set its socket to null.
+  body.once('error', () => request.resume());
+  return request.pipe(body);
 }
 
 export function bodyBrokeOff(): ProblemError {

@@ -1,4 +1,5 @@
-import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 
@@ -22,10 +23,30 @@ export class HttpAdapter extends ExpressAdapter {
           // `catchUnroutable` checks the header, because the answer of Node would have no body.
           requireHostHeader: false,
         },
-        express,
+        inTurn(express),
       ),
     );
   }
+}
+
+/**
+ * Returns a listener that handles the requests of a connection one after the other, and none after its client has left.
+ * Node reports a pipelined request at once, and gives its response the socket when the response before it has been
+ * sent. If the client leaves before, such a response never emits `close`, and what is freed then would be kept for ever.
+ */
+function inTurn(handle: RequestListener): RequestListener {
+  return (request, response) => {
+    if (response.socket !== null) {
+      handle(request, response);
+      return;
+    }
+    response.once('socket', (socket: Socket) => {
+      // After the `close` of the response before it, which frees what that request used.
+      process.nextTick(() => {
+        if (!socket.destroyed) handle(request, response);
+      });
+    });
+  };
 }
 
 /**

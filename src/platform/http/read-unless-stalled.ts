@@ -50,27 +50,30 @@ export async function* readUnlessStalled<Piece>(
 
 /** Measures how much of a body arrives while this process waits for it. */
 class Progress {
+  /** Taken once, because Node's streams set `request.socket` to null when they destroy the request. */
+  private readonly socket: Sender['socket'];
   private readonly bytesBefore: number;
   private bytesSeen: number;
   private waitedMs = 0;
   private sinceMs = 0;
 
   constructor(
-    private readonly sender: Sender,
+    { socket }: Sender,
     readonly longestPauseMs: number,
   ) {
-    this.bytesBefore = sender.socket.bytesRead;
+    this.socket = socket;
+    this.bytesBefore = socket.bytesRead;
     this.bytesSeen = this.bytesBefore;
   }
 
   begin(): void {
-    this.bytesSeen = this.sender.socket.bytesRead;
+    this.bytesSeen = this.socket.bytesRead;
     this.sinceMs = performance.now();
   }
 
   /** Returns true if no byte arrived since the last check. */
   isSilent(): boolean {
-    const { bytesRead } = this.sender.socket;
+    const { bytesRead } = this.socket;
     const isSilent = bytesRead === this.bytesSeen;
     this.bytesSeen = bytesRead;
     return isSilent;
@@ -81,7 +84,7 @@ class Progress {
     // Limited to the interval of the checks, because this process may have been suspended.
     this.waitedMs += Math.min(nowMs - this.sinceMs, this.longestPauseMs);
     this.sinceMs = nowMs;
-    const broughtMs = (this.sender.socket.bytesRead - this.bytesBefore) / MIN_BYTES_PER_MS;
+    const broughtMs = (this.socket.bytesRead - this.bytesBefore) / MIN_BYTES_PER_MS;
     return this.waitedMs > this.longestPauseMs + broughtMs;
   }
 }

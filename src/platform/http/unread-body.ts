@@ -8,8 +8,9 @@ import { hasBody } from './body-guard';
 export function endUnreadBodies(graceMs: number) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     if (hasBody(request)) {
+      // Node's streams set `request.socket` to null when they destroy the request.
+      const { socket } = request;
       response.once('finish', () => {
-        const { socket } = request;
         if (request.complete || socket.destroyed) return;
         const timer = setTimeout(() => {
           if (!request.complete) socket.destroy();
