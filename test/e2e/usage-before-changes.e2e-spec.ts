@@ -29,8 +29,8 @@ describe('usage in a window that is opened after a subscription changed', () => 
 
   afterAll(() => engine.close());
 
-  /** Subscribes a customer at noon on 10 March to a plan that allows 100, and makes a grant of 30. */
-  async function subscribe(reset: string, { rollover, ...fields }: Terms = KEPT): Promise<void> {
+  /** Creates a customer and a metered entitlement at noon on 10 March. */
+  async function begin(): Promise<void> {
     made += 1;
     engine.clock.set('2026-03-10T12:00:00Z');
     const { id: meter_id } = await post(engine, '/v1/meters', {
@@ -43,6 +43,11 @@ describe('usage in a window that is opened after a subscription changed', () => 
     entitlement = await createEntitlement(engine, { meter_id });
     customerId = await createCustomer(engine);
     allowances = new Allowances(engine, customerId);
+  }
+
+  /** Subscribes a customer at noon on 10 March to a plan that allows 100, and makes a grant of 30. */
+  async function subscribe(reset: string, { rollover, ...fields }: Terms = KEPT): Promise<void> {
+    await begin();
     const { id } = await post(engine, '/v1/subscriptions', {
       customer_id: customerId,
       plan_id: await plan('100', reset),
@@ -51,9 +56,13 @@ describe('usage in a window that is opened after a subscription changed', () => 
     });
     subscriptionId = id;
     if (rollover === undefined) return;
-    await allowances.grant(entitlement.key, { value: '30', rollover });
+    await grant(rollover);
     expect(await figures()).toEqual(['130', '0', '130']);
   }
+
+  /** Makes a grant of 30. */
+  const grant = (rollover: object | null = null, expires_at: string | null = null) =>
+    allowances.grant(entitlement.key, { value: '30', rollover, expires_at });
 
   /** Subscribes the customer to a second plan. Returns the id of the subscription. */
   async function subscribeAlso(value: string, reset: string, fields: object = {}): Promise<string> {
@@ -281,6 +290,132 @@ describe('usage in a window that is opened after a subscription changed', () => 
       expect(await figures()).toEqual(expected);
     },
   );
+
+  it.each([
+    ['a grant without a subscription', null, '2026-04-01T00:00:00Z', '2026-04-01T00:00:01Z'],
+    ['a grant after an end', 'period', '2026-04-01T00:04:00Z', '2026-04-01T00:04:30Z'],
+    ['a grant after another lapsed', 'day', '2026-04-01T00:00:01Z', '2026-04-01T00:00:02Z'],
+  ])(
+    'is not taken from a grant made later, after the expiry of %s',
+    async (_, reset, at, usedAt) => {
+      for (const isLate of [true, false]) {
+        if (reset === null) await begin();
+        else {
+          await subscribe(reset, { billing_anchor: 'calendar' });
+          await command('cancel', { when: 'period_end' });
+        }
+        engine.clock.set('2026-03-31T12:00:00Z');
+        await runDue();
+        if (reset === 'day') await grant();
+        await grant(KEPT.rollover, at);
+        engine.clock.set(usedAt);
+        if (!isLate) await runDue();
+        await use();
+        engine.clock.advanceMs(1_000);
+        await runDue();
+        engine.clock.set('2026-06-10T12:00:00Z');
+        await grant();
+        expect(await figures()).toEqual(['30', '0', '30']);
+      }
+    },
+  );
+
+  it('is not taken from a grant made after a late end within a month without other usage', async () => {
+    for (const isLate of [true, false]) {
+      await subscribe('month', {});
+      await grant(KEPT.rollover, '2026-04-10T12:00:01Z');
+      await command('cancel', { when: 'period_end' });
+      engine.clock.set('2026-04-01T12:00:00Z');
+      await runDue();
+      engine.clock.set('2026-04-10T12:00:02Z');
+      if (!isLate) await runDue();
+      await use();
+      engine.clock.advanceMs(1_000);
+      await runDue();
+      await grant();
+      expect(await figures()).toEqual(['30', '0', '30']);
+    }
+  });
+
+  it.each(['expired', 'voided'])(
+    'is not taken from a grant made later, if the former grant was used and then %s',
+    async (end) => {
+      await begin();
+      const { id } = await grant(null, end === 'expired' ? '2026-04-10T00:00:00Z' : null);
+      engine.clock.set('2026-04-01T12:00:00Z');
+      await use(20);
+      if (end === 'voided')
+        await post(engine, `${allowances.path(entitlement.key)}/grants/${id}/void`, {});
+      engine.clock.set('2026-05-01T12:00:00Z');
+      await use();
+      engine.clock.set('2026-06-10T12:00:00Z');
+      await grant();
+      expect(await figures()).toEqual(['30', '0', '30']);
+      await use(10);
+      expect(await figures()).toEqual(['30', '10', '20']);
+    },
+  );
+
+  it('is not taken from a grant made later, after a plan that never resets has ended', async () => {
+    await subscribe('never', {});
+    await use(60);
+    await command('pause', {});
+    engine.clock.set('2026-03-20T12:00:00Z');
+    await use();
+    engine.clock.set('2026-03-21T12:00:00Z');
+    await grant();
+    expect(await figures()).toEqual(['30', '0', '30']);
+    await use(10);
+    await command('resume', {});
+    expect(await figures()).toEqual(['170', '150', '20']);
+  });
+
+  it('continues a window without an end, for a grant made later, if grants had covered all of it', async () => {
+    await begin();
+    await grant(null, '2026-03-20T00:00:00Z');
+    await use(20);
+    engine.clock.set('2026-03-21T12:00:00Z');
+    await grant();
+    expect(await figures()).toEqual(['50', '20', '30']);
+    await subscribeAlso('100', 'month');
+    expect(await figures()).toEqual(['150', '20', '130']);
+  });
+
+  it('is taken from an expired grant, not from others, before a subscription is made', async () => {
+    for (const isLate of [true, false]) {
+      await subscribe('month', { billing_anchor: 'calendar' });
+      await grant(KEPT.rollover, '2026-04-01T00:04:00Z');
+      await grant(KEPT.rollover);
+      await command('cancel', { when: 'period_end' });
+      engine.clock.set('2026-03-31T12:00:00Z');
+      await runDue();
+      engine.clock.set('2026-04-01T00:03:00Z');
+      if (!isLate) await runDue();
+      await use(60);
+      engine.clock.set('2026-04-01T00:05:00Z');
+      if (!isLate) await runDue();
+      await subscribeAlso('50', 'month');
+      expect(await figures()).toEqual(['110', '60', '50']);
+    }
+  });
+
+  it('stays covered by a renewed subscription and by another that ended after it', async () => {
+    for (const isLate of [true, false]) {
+      await subscribe('day', { ...KEPT, billing_anchor: 'calendar' });
+      await command('change', { plan_id: await plan('50', 'day'), when: 'period_end' });
+      const other = await subscribeAlso('100', 'day', { start_at: '2026-03-01T00:02:00Z' });
+      const cancel = `/v1/subscriptions/${other}/cancel`;
+      await engine.http.post(cancel).send({ when: 'period_end' }).expect(200);
+      engine.clock.set('2026-03-31T12:00:00Z');
+      await runDue();
+      engine.clock.set('2026-04-01T00:01:00Z');
+      if (!isLate) await runDue();
+      await use(130);
+      engine.clock.set('2026-04-01T00:05:00Z');
+      await runDue();
+      expect(await figures()).toEqual(['160', '130', '30']);
+    }
+  });
 
   it.each([
     ['period', 'week'],

@@ -8,13 +8,15 @@ import {
   type BalanceRecord,
   type BalanceRow,
   counterOf,
+  toSourceView,
   windowOf,
 } from './domain/customer-entitlement';
 import { type UsageCounter, withUsed } from './domain/entitlement-balance';
+import { type FormerAllowance, formerAllowances } from './domain/former-terms';
 import { isSameWindow, type Recalculation } from './domain/recalculation';
 import type { ResetWindow } from './domain/reset-window';
 import { MeteredUsageService } from './metered-usage.service';
-import { type CustomerAllowance, SourcesService } from './sources.service';
+import type { CustomerAllowance } from './sources.service';
 
 export interface RecalculationRequest {
   readonly customer: EntitledCustomer;
@@ -32,16 +34,17 @@ interface UsageBefore {
 }
 
 /** Allowance now, and the stored balance with the former one. */
-interface UsageTerms {
+export interface UsageTerms {
   readonly given: CustomerAllowance;
   readonly row: BalanceRow;
+  /** Returns the result of `SourcesService.endsOf`, which is read at most once. */
+  readonly readEnds: () => Promise<ReadonlyMap<string, Date>>;
 }
 
 /** Reads the usage of the windows of a balance for its recalculation, and what the former sources cover of it. */
 @Injectable()
 export class CountedUsageService {
   constructor(
-    private readonly sources: SourcesService,
     private readonly usage: MeteredUsageService,
     private readonly consumptions: ConsumptionsRepository,
   ) {}
@@ -51,14 +54,15 @@ export class CountedUsageService {
    * taken from grants before that allowance was raised. It stays plan usage when the allowance shrinks. If the
    * recalculation was postponed, the usage is read from the meter, and the former sources cover it until they ended.
    */
-  async storedCounter(one: RecalculationRequest, row: BalanceRow): Promise<UsageCounter> {
+  async storedCounter(one: RecalculationRequest, terms: UsageTerms): Promise<UsageCounter> {
     const { customer, entitlement, now } = one;
+    const { row } = terms;
     const counter = withUsed(counterOf(row), row.used, row.isEntitled ? row.allowance : ZERO);
     const { window } = counter;
     if (row.accessVersion !== POSTPONED || entitlement.meterId === null || window === null)
       return counter;
     const used = await this.usage.open(customer.id, entitlement.meterId, window);
-    return this.withCovered(one, counter, { used, at: now }, row);
+    return this.withCovered(one, counter, { used, at: now }, terms);
   }
 
   /**
@@ -137,6 +141,14 @@ export class CountedUsageService {
     return { ...state, counter: withUsed(former, used, terms.given.amount) };
   }
 
+  /** Returns what the subscriptions of the stored balance allowed until now, in order of time. */
+  async formerAllowances(
+    { row, readEnds, given: { sources } }: UsageTerms,
+    now: Date,
+  ): Promise<readonly FormerAllowance[]> {
+    return formerAllowances(row, await readEnds(), sources.map(toSourceView), now);
+  }
+
   /**
    * Returns the counter with the usage of its window before `at`. If the window was not open yet, the former sources
    * cover this usage until they ended. Usage within the new allowance needs no former source.
@@ -145,13 +157,14 @@ export class CountedUsageService {
     one: RecalculationRequest,
     counter: UsageCounter,
     usage: UsageBefore,
-    { given: { amount }, row }: UsageTerms,
+    terms: UsageTerms,
   ): Promise<UsageCounter> {
+    const { amount } = terms.given;
     const { window } = counter;
-    const isStored = window === null || isSameWindow(windowOf(row), window);
+    const isStored = window === null || isSameWindow(windowOf(terms.row), window);
     return isStored || amount === null || compare(usage.used, amount) <= 0
       ? { ...counter, used: usage.used }
-      : this.withCovered(one, counter, usage, row);
+      : this.withCovered(one, counter, usage, terms);
   }
 
   /** Returns the counter with the usage of its window before `at`, which the former sources cover until they ended. */
@@ -159,13 +172,13 @@ export class CountedUsageService {
     { customer, entitlement: { meterId }, now }: RecalculationRequest,
     counter: UsageCounter,
     { used, at }: UsageBefore,
-    row: BalanceRow,
+    terms: UsageTerms,
   ): Promise<UsageCounter> {
     const { window } = counter;
     if (meterId === null || window === null) return counter;
     const endAt = earliest([at, window.endAt]) ?? at;
     let covered = counter;
-    for (const { until, allowance } of await this.sources.formerAllowances(row, now)) {
+    for (const { until, allowance } of await this.formerAllowances(terms, now)) {
       if (until <= window.startAt) continue;
       if (until >= endAt) return withUsed(covered, used, allowance);
       const part = await this.usage.readUntil(customer.id, meterId, window, until);

@@ -20,7 +20,9 @@ import {
   endGrant,
   isReplacedBy,
   isSameSpan,
+  isLeftByGrants,
   isSameWindow,
+  lastEndOf,
   nextBoundary,
   reset,
   type Recalculation,
@@ -32,13 +34,16 @@ import {
 import { FeaturesService } from '../features';
 import { RunningGrantsService } from './running-grants.service';
 import { type EntitledCustomer, BalancesRepository } from './balances.repository';
-import { CountedUsageService, type RecalculationRequest } from './counted-usage.service';
+import {
+  CountedUsageService,
+  type RecalculationRequest,
+  type UsageTerms,
+} from './counted-usage.service';
 import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { type CustomerAllowance, SourcesService } from './sources.service';
 
 interface FormerTerms {
-  readonly row: BalanceRow;
   readonly allowance: Rational | null;
   readonly windowRule: WindowRule | null;
 }
@@ -81,12 +86,14 @@ export class RecalculateBalanceService {
     // The former allowance applied until now: a changed allowance takes effect at the first recalculation after the
     // change.
     const allowance = before.isEntitled ? before.allowance : ZERO;
-    const counter = await this.counted.storedCounter(one, before);
+    let ends: Promise<ReadonlyMap<string, Date>> | null = null;
+    const readEnds = () => (ends ??= this.sources.endsOf(before, now));
+    const terms = { given, row: before, readEnds };
+    const counter = await this.counted.storedCounter(one, terms);
     const start = { counter, grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
-        ? await this.advance(one, start, given, {
-            row: before,
+        ? await this.advance(one, start, terms, {
             allowance,
             windowRule: await this.sources.formerRule(before, given.windowRule, now),
           })
@@ -110,13 +117,11 @@ export class RecalculateBalanceService {
   private async advance(
     one: RecalculationRequest,
     start: Recalculation,
-    given: CustomerAllowance,
-    former: FormerTerms,
+    terms: UsageTerms,
+    { allowance, windowRule }: FormerTerms,
   ): Promise<Recalculation> {
     const { now } = one;
-    const { allowance, windowRule } = former;
-    const { isEntitled } = former.row;
-    const terms = { given, row: former.row };
+    const { given } = terms;
     let state = start;
     for (
       let boundary = nextBoundary(state, now);
@@ -126,8 +131,7 @@ export class RecalculateBalanceService {
       const { at } = boundary;
       if (boundary.kind === 'expiry') {
         const counted = await this.counted.withCoveredUntil(one, state, at, terms);
-        const allowances = await this.sources.formerAllowances(former.row, now);
-        const applied = allowanceAt(allowances, at, given.amount);
+        const applied = allowanceAt(await this.counted.formerAllowances(terms, now), at);
         state = endGrant(counted, applied, boundary.grantId, { end: 'expired', at });
       } else {
         const counted = await this.counted.withUsageUntil(one, state, at);
@@ -137,11 +141,8 @@ export class RecalculateBalanceService {
       }
     }
     const isNothingLeft = given.windowRule === null && state.grants.length === 0;
-    if (isNothingLeft || !isEntitled) {
-      const counted = await this.counted.withAllUsage(one, state, start);
-      const appliedUntil = await this.sources.appliedUntil(former.row, now);
-      const dropped = dropUnneededWindow(counted, start.counter.window, now, appliedUntil);
-      if (dropped !== counted) state = dropped;
+    if (isNothingLeft || !terms.row.isEntitled) {
+      state = await this.withoutUnneeded(one, state, start, terms);
       if (isNothingLeft && state.counter.window === null) return state;
     }
     if (windowRule !== given.windowRule) state = withoutEnded(state, windowRule, now);
@@ -155,6 +156,34 @@ export class RecalculateBalanceService {
       state = await this.replaceWindow(one, state, given, replacement);
     }
     return this.counted.withUsageIn(one, state, terms);
+  }
+
+  /**
+   * Leaves a window that a customer who had lost the entitlement no longer needs. A window without an end whose usage
+   * was not all covered does not continue for grants that follow: they start a new one.
+   */
+  private async withoutUnneeded(
+    one: RecalculationRequest,
+    state: Recalculation,
+    start: Recalculation,
+    { given, row, readEnds }: UsageTerms,
+  ): Promise<Recalculation> {
+    const { now } = one;
+    const lastEnd = lastEndOf(await readEnds(), state.ended);
+    const { window: current } = state.counter;
+    // Usage dated from the last end on keeps no window, even if this end is processed late.
+    const isOver = lastEnd !== null && (lastEnd < now || (current?.startAt ?? now) >= lastEnd);
+    const counted = isOver
+      ? await this.counted.withUsageUntil(one, state, lastEnd)
+      : await this.counted.withAllUsage(one, state, start);
+    const dropped = dropUnneededWindow(counted, now, lastEnd);
+    if (dropped !== counted) return dropped;
+    if (row.isEntitled || given.windowRule !== null || !isLeftByGrants(state.counter, now))
+      return state;
+    const window = { reset: 'never' as const, startAt: now, endAt: null };
+    const replacement = { allowance: ZERO, window, endAt: null };
+    const { counter } = await this.replaceWindow(one, { ...state, grants: [] }, given, replacement);
+    return { ...state, counter };
   }
 
   /**

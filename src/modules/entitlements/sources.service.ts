@@ -9,7 +9,6 @@ import { accessOf, earliest } from './domain/access';
 import { type Allowance, allowanceOf, type AllowanceSource } from './domain/allowance';
 import type { AddonEntitlement } from './domain/addon-entitlement';
 import type { BalanceRow } from './domain/customer-entitlement';
-import { type FormerAllowance, formerAllowances } from './domain/former-terms';
 import { type ResetWindow, type Reset, windowAt, type WindowRule } from './domain/reset-window';
 import { BalancesRepository } from './balances.repository';
 
@@ -92,15 +91,23 @@ export class SourcesService {
     return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
   }
 
-  /** Returns what the subscriptions of a balance allowed until now, in order of time. */
-  async formerAllowances(row: BalanceRow, now: Date): Promise<readonly FormerAllowance[]> {
-    return formerAllowances(row, await this.endsOf(row, now), now);
-  }
-
-  /** Returns the time until which a subscription gave the entitlement of a balance; null if none did. */
-  async appliedUntil(row: BalanceRow, now: Date): Promise<Date | null> {
-    const ends = [...(await this.endsOf(row, now)).values()];
-    return ends.length === 0 ? null : new Date(Math.max(...ends.map((end) => end.getTime())));
+  /**
+   * Returns the time until which each subscription of a balance gave what is stored, by id: its end, the end of its grace
+   * period, or the start of a period that began after the window of the balance or its last change, because plans may
+   * change with a period; otherwise `now`.
+   */
+  async endsOf(row: BalanceRow, now: Date): Promise<ReadonlyMap<string, Date>> {
+    const ids = new Set(row.sources.flatMap(({ subscriptionId }) => subscriptionId ?? []));
+    const graces =
+      ids.size > 0 ? await this.balances.gracesOf(row.customerId) : new Map<string, Date>();
+    const ends = new Map<string, Date>();
+    for (const id of ids) {
+      const pastDueSince = graces.get(id) ?? null;
+      const graceEndsAt = pastDueSince && new Date(pastDueSince.getTime() + this.graceMs);
+      const end = endOf(await this.subscriptions.get(id), row);
+      ends.set(id, earliest([end, graceEndsAt, now]) ?? now);
+    }
+    return ends;
   }
 
   /** Returns the current window of each entitlement that the plan version or an add-on of the subscription gives. */
@@ -146,25 +153,6 @@ export class SourcesService {
     }
     for (const { addonId, entitlementId } of links) add(addonId, entitlementId);
     return found;
-  }
-
-  /**
-   * Returns the time until which each subscription of a balance gave what is stored, by id: its end, the end of its grace
-   * period, or the start of a period that began after the window of the balance or its last change, because plans may
-   * change with a period; otherwise `now`.
-   */
-  private async endsOf(row: BalanceRow, now: Date): Promise<ReadonlyMap<string, Date>> {
-    const ids = new Set(row.sources.flatMap(({ subscriptionId }) => subscriptionId ?? []));
-    const graces =
-      ids.size > 0 ? await this.balances.gracesOf(row.customerId) : new Map<string, Date>();
-    const ends = new Map<string, Date>();
-    for (const id of ids) {
-      const pastDueSince = graces.get(id) ?? null;
-      const graceEndsAt = pastDueSince && new Date(pastDueSince.getTime() + this.graceMs);
-      const end = endOf(await this.subscriptions.get(id), row);
-      ends.set(id, earliest([end, graceEndsAt, now]) ?? now);
-    }
-    return ends;
   }
 
   private async offeredSources(customerId: string, now: Date): Promise<OfferedSources> {

@@ -23,7 +23,7 @@ const PLANS = [source('a', '100'), source('b', '50'), source(null, '30')];
 const SET = [
   source('a', '100', { isCounted: false }),
   source('b', '50', { isCounted: false }),
-  source('b', '200', { type: 'addon' }),
+  source('b', '200', { type: 'addon', id: 'addon' }),
 ];
 
 describe('former allowances', () => {
@@ -108,7 +108,7 @@ describe('former allowances', () => {
       isEntitled: true,
     };
     const until = Object.entries(ends as Readonly<Record<string, number>>);
-    const found = formerAllowances(row, new Map(until.map(([id, end]) => [id, at(end)])), NOW);
+    const found = formerAllowances(row, new Map(until.map(([id, end]) => [id, at(end)])), [], NOW);
     expect(found).toEqual(
       (expected as readonly [number, string | null][]).map(([second, value]) => ({
         until: at(second),
@@ -119,25 +119,42 @@ describe('former allowances', () => {
 
   it('are zero for a customer who was not entitled', () => {
     const row = { sources: [], allowance: rational(5n), isEntitled: false };
-    expect(formerAllowances(row, new Map(), NOW)).toEqual([{ until: NOW, allowance: ZERO }]);
+    expect(formerAllowances(row, new Map(), [], NOW)).toEqual([{ until: NOW, allowance: ZERO }]);
+  });
+});
+
+describe('former allowances with a period that began', () => {
+  const SET_BY_B = source('b', '200', { type: 'addon', id: 'addon' });
+  const REPLACED = source('a', '20', { isCounted: false });
+
+  it.each<[string, readonly SourceView[], readonly SourceView[], string | null]>([
+    ['count the new value beside the others', PLANS, [source('b', '20')], '120'],
+    ['count none of another subscription', PLANS, [source('c', '20')], '100'],
+    ['count none of a changed subscription', PLANS, [source('a', '20')], '100'],
+    ['have no limit if the new period has none', PLANS, [source('b', null)], null],
+    ['count an add-on that stays, but no plan that it replaces', SET, [REPLACED, SET_BY_B], '200'],
+    ['count replaced plans after an add-on ended', SET, [source('b', '5')], '105'],
+  ])('%s', (_, sources, given, expected) => {
+    const row = { sources, allowance: rational(300n), isEntitled: true };
+    const ends = new Map([
+      ['a', NOW],
+      ['b', at(4)],
+    ]);
+    expect(formerAllowances(row, ends, given, NOW)).toEqual([
+      { until: at(4), allowance: rational(300n) },
+      { until: NOW, allowance: expected === null ? null : parseExact(expected) },
+    ]);
   });
 });
 
 describe('the allowance at an instant', () => {
-  const amount = (value: string | null) => (value === null ? null : parseExact(value));
-  const former = (...values: readonly (string | null)[]) =>
-    values.map((value, index) => ({ until: at(4 + 2 * index), allowance: amount(value) }));
-
-  it.each<[string, readonly (string | null)[], number, string | null, string | null]>([
-    ['is the stored one up to the first end', ['100', '0'], 4, '200', '100'],
-    ['is that of the others after an end', ['150', '100', '0'], 6, '0', '100'],
-    ['is zero after the last end', ['100', '0'], 5, '0', '0'],
-    ['is that of the new period after a renewal', ['100', '0'], 5, '50', '50'],
-    ['has no limit if the new period has none', ['100', '0'], 5, null, null],
-    ['has no limit if the stored one has none', [null, '5'], 3, '5', null],
-    ['has a limit after the end of a plan without one', [null, '5'], 5, '5', '5'],
-    ['has no limit if another plan has none', ['100', null], 5, null, null],
-  ])('%s', (_, values, second, given, expected) => {
-    expect(allowanceAt(former(...values), at(second), amount(given))).toEqual(amount(expected));
+  it.each([
+    ['is the stored one up to the first end', 4, '150'],
+    ['is that of the others after an end', 6, '100'],
+    ['is zero after the last end', 7, '0'],
+  ])('%s', (_, second, expected) => {
+    const values = ['150', '100', '0'].map(parseExact);
+    const former = values.map((allowance, index) => ({ until: at(4 + 2 * index), allowance }));
+    expect(allowanceAt(former, at(second))).toEqual(parseExact(expected));
   });
 });

@@ -1,4 +1,4 @@
-import { add, greaterOf, parseExact, type Rational, ZERO } from '../../../core/decimal';
+import { add, parseExact, type Rational, ZERO } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { BalanceRow, SourceView } from './customer-entitlement';
 
@@ -10,12 +10,15 @@ export interface FormerAllowance {
 
 /**
  * Returns what the subscriptions of a balance allowed until now, in order of time: the stored allowance until the first
- * subscription ended, then the allowance of the others, the last one until `now`.
- * @param ends time until which each subscription applied, by id; at most `now`
+ * subscription ended, then the allowance of the others, the last one until `now`. A subscription that was renewed gives
+ * its new values after the end of the former ones.
+ * @param ends time until which each subscription gave what is stored, by id; at most `now`
+ * @param given sources now
  */
 export function formerAllowances(
   { sources, allowance, isEntitled }: Pick<BalanceRow, 'sources' | 'allowance' | 'isEntitled'>,
   ends: ReadonlyMap<string, Date>,
+  given: readonly SourceView[],
   now: Date,
 ): readonly FormerAllowance[] {
   const passed = [...ends.values()]
@@ -29,42 +32,38 @@ export function formerAllowances(
     };
     const stored = isEntitled ? allowance : ZERO;
     const isWhole = !sources.some(hasEnded);
-    return { until: new Date(untilMs), allowance: isWhole ? stored : without(sources, hasEnded) };
+    const left = (): Rational | null => without(sources, hasEnded, given.filter(hasEnded));
+    return { until: new Date(untilMs), allowance: isWhole ? stored : left() };
   });
 }
 
 /**
- * Returns the allowance at an instant up to now; null: no limit. Once a subscription has ended, this is at least `given`,
- * because a subscription that was renewed gives its new allowance.
+ * Returns the allowance at an instant up to now; null: no limit.
  * @param former result of `formerAllowances`
- * @param given allowance now
  */
-export function allowanceAt(
-  former: readonly FormerAllowance[],
-  at: Date,
-  given: Rational | null,
-): Rational | null {
-  const ends = former.filter(({ until }) => until < at).length;
-  const applied = former[ends];
+export function allowanceAt(former: readonly FormerAllowance[], at: Date): Rational | null {
+  const applied = former.find(({ until }) => until >= at);
   invariant(applied !== undefined, 'The instant is not after now.');
-  const { allowance } = applied;
-  if (ends === 0 || allowance === null) return allowance;
-  return given === null ? null : greaterOf(allowance, given);
+  return applied.allowance;
 }
 
 /**
- * Returns the allowance of the sources that have not ended. If a counted add-on has ended, the replaced sources count as
- * well, because it is not stored which add-on replaced them.
+ * Returns the allowance of the sources that have not ended, and of those that follow ended ones. If a counted add-on has
+ * ended and does not follow itself, the replaced sources count as well, because it is not stored which add-on replaced
+ * them.
  */
 function without(
   sources: readonly SourceView[],
   hasEnded: (source: SourceView) => boolean,
+  renewed: readonly SourceView[],
 ): Rational | null {
-  const ended = sources.filter(hasEnded);
-  const isReplacementOver = ended.some(({ type, isCounted }) => type === 'addon' && isCounted);
+  const isReplacementOver = sources
+    .filter((one) => hasEnded(one) && one.type === 'addon' && one.isCounted)
+    .some(({ id }) => !renewed.some((other) => other.id === id && other.isCounted));
   return sources
     .filter((source) => source.type !== 'grant' && !hasEnded(source))
     .filter(({ isCounted }) => isCounted || isReplacementOver)
+    .concat(renewed.filter(({ isCounted }) => isCounted))
     .reduce<Rational | null>(
       (sum, { value }) => (sum === null || value === null ? null : add(sum, parseExact(value))),
       ZERO,

@@ -1,6 +1,13 @@
 import { formatExact, rational } from '../../../core/decimal';
 import type { Grant } from './grant';
-import { carryInto, type Recalculation, windowFor } from './recalculation';
+import {
+  carryInto,
+  dropUnneededWindow,
+  isLeftByGrants,
+  lastEndOf,
+  type Recalculation,
+  windowFor,
+} from './recalculation';
 import type { BillingSchedule, Reset, ResetWindow } from './reset-window';
 
 const at = (text: string): Date => new Date(`2026-${text}Z`);
@@ -110,5 +117,51 @@ describe('a window without an end that is carried into the next', () => {
     expect(formatExact(next.counter.used)).toBe('0');
     expect(next.counter.notifiedThresholds).toEqual([]);
     expect(next.ended).toEqual([]);
+  });
+});
+
+describe('a window that nothing gives any more', () => {
+  const ENDLESS: ResetWindow = { reset: 'never', startAt: at('04-01T00:00'), endAt: null };
+  const counter = (window: ResetWindow | null, used: bigint, covered = 0n) => ({
+    window,
+    coveredUntil: null,
+    used: rational(used),
+    expiredGrantUsage: rational(covered),
+    planUsage: rational(0n),
+    notifiedThresholds: [],
+  });
+
+  test.each<[string, ResetWindow, bigint, bigint, string, string | null, string | null]>([
+    ['is dropped without usage', ENDLESS, 0n, 0n, '04-05T00:00', '04-04T00:00', '04-01T00:00'],
+    ['is dropped if no end is known', ENDLESS, 0n, 0n, '04-05T00:00', null, '04-01T00:00'],
+    ['stays with usage', ENDLESS, 5n, 0n, '04-05T00:00', '04-04T00:00', null],
+    ['stays with usage of a grant', ENDLESS, 0n, 5n, '04-05T00:00', '04-04T00:00', null],
+    ['stays with usage until it ends', MARCH, 5n, 0n, '04-09T00:00', '04-01T00:00', null],
+    ['is dropped at its end', MARCH, 5n, 0n, '04-10T00:00', '04-01T00:00', '04-10T00:00'],
+    ['is dropped after a later end', MARCH, 5n, 0n, '04-20T00:00', '04-15T00:00', '04-15T00:00'],
+  ])('%s', (_, window, used, covered, now, lastEnd, coveredUntil) => {
+    const state = { counter: counter(window, used, covered), grants: [], ended: [] };
+    const found = dropUnneededWindow(state, at(now), lastEnd === null ? null : at(lastEnd));
+    const dropped = coveredUntil === null ? null : at(coveredUntil);
+    const expected = { ...counter(null, 0n), coveredUntil: dropped };
+    expect(found.counter).toEqual(dropped === null ? state.counter : expected);
+  });
+
+  test.each<[string, ResetWindow | null, bigint, string, boolean]>([
+    ['has usage that nothing covered', ENDLESS, 31n, '04-05T00:00', true],
+    ['has only covered usage', ENDLESS, 30n, '04-05T00:00', false],
+    ['has an end', MARCH, 31n, '04-05T00:00', false],
+    ['starts now', ENDLESS, 31n, '04-01T00:00', false],
+    ['is dropped', null, 0n, '04-05T00:00', false],
+  ])('is left by grants that follow, or not, if it %s', (_, window, used, now, expected) => {
+    expect(isLeftByGrants(counter(window, used, 30n), at(now))).toBe(expected);
+  });
+
+  test('ends with the last subscription or grant', () => {
+    const ends = new Map([['sub_1', at('04-01T00:00')]]);
+    const ended = [{ endedAt: at('04-03T00:00') }, { endedAt: at('04-02T00:00') }];
+    expect(lastEndOf(ends, ended)).toEqual(at('04-03T00:00'));
+    expect(lastEndOf(ends, [])).toEqual(at('04-01T00:00'));
+    expect(lastEndOf(new Map(), [])).toBeNull();
   });
 });

@@ -169,35 +169,48 @@ export function counterOfReplacement(
   return withUsed(replaced, next.used, next.allowance);
 }
 
+/** Returns the time at which the last subscription or grant ended; null if none is known. */
+export function lastEndOf(
+  subscriptionEnds: ReadonlyMap<string, Date>,
+  ended: readonly Pick<Grant, 'endedAt'>[],
+): Date | null {
+  const ends = [...subscriptionEnds.values(), ...ended.flatMap(({ endedAt }) => endedAt ?? [])];
+  return ends.length === 0 ? null : new Date(Math.max(...ends.map((end) => end.getTime())));
+}
+
 /**
- * Drops the window of a customer who has just lost the entitlement, or did not have it until now. Keeps a window that
- * has usage and has not ended, unless it is not the stored window and the last subscription or grant had ended by its
- * start. Sets `coveredUntil`, because a later window may contain usage that was already counted.
- * @param stored window of the stored balance
- * @param appliedUntil time until which subscriptions gave the entitlement, or null. Usage up to then was counted, even if
- *   the stored window ended earlier.
+ * Drops the window of a customer who has lost the entitlement, or did not have it until now, if it has ended or has no
+ * usage. Sets `coveredUntil`, because a later window may contain usage that was already counted.
+ * @param state contains the usage up to `lastEnd`, because later usage does not keep the window
+ * @param lastEnd time at which the last subscription or grant ended, if known. Usage up to then was counted, even if the
+ *   window ended earlier.
  */
 export function dropUnneededWindow(
   state: Recalculation,
-  stored: ResetWindow | null,
   now: Date,
-  appliedUntil: Date | null,
+  lastEnd: Date | null,
 ): Recalculation {
   const { window, used, expiredGrantUsage } = state.counter;
   if (window === null) return state;
   const { startAt, endAt } = window;
-  const isOver = endAt !== null && endAt <= now;
-  if (isOver) {
-    const isLater = appliedUntil !== null && appliedUntil > endAt;
-    return { ...state, counter: newCounter(null, isLater ? appliedUntil : endAt) };
+  if (endAt !== null && endAt <= now) {
+    const isLater = lastEnd !== null && lastEnd > endAt;
+    return { ...state, counter: newCounter(null, isLater ? lastEnd : endAt) };
   }
   const isUsed = compare(used, ZERO) > 0 || compare(expiredGrantUsage, ZERO) > 0;
-  const ends = [appliedUntil, ...state.ended.map(({ endedAt }) => endedAt)].flatMap(
-    (end) => end ?? [],
-  );
-  const isLate =
-    !isSameWindow(stored, window) && ends.length > 0 && ends.every((end) => end <= startAt);
-  return isUsed && !isLate ? state : { ...state, counter: newCounter(null, startAt) };
+  return isUsed ? state : { ...state, counter: newCounter(null, startAt) };
+}
+
+/**
+ * Returns true if grants that follow a time without the entitlement start a new window: the window has no end, and some
+ * of its usage was covered by nothing.
+ */
+export function isLeftByGrants(
+  { window, used, planUsage, expiredGrantUsage }: UsageCounter,
+  now: Date,
+): boolean {
+  const isCurrent = window?.endAt === null && window.startAt < now;
+  return isCurrent && compare(used, add(planUsage, expiredGrantUsage)) > 0;
 }
 
 /**
