@@ -20,6 +20,7 @@ const SECRETS = 2_500;
 const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
 const OLD = key('old', 1);
 const NEW = key('new', 2);
+const FURTHER = key('further', 3);
 
 interface Ended {
   readonly code: unknown;
@@ -198,6 +199,38 @@ describe('the rotation of encryption keys', () => {
     await rotation;
     expect(codes).toEqual([0]);
     expect([await countSealed(running, 'old'), await countSealed(running, 'new')]).toEqual([0, 2]);
+  });
+
+  it('retires no key if a process began to seal with a further key meanwhile', async () => {
+    await stop(await start(OLD));
+    const running = await start(`${NEW},${OLD}`);
+    const columns = running.app.get(SealedColumns).all;
+    // The rotation waits for this transaction at its last column.
+    const commit = await openTransaction(running.database, () =>
+      running.database.query(`LOCK TABLE ${columns.at(-1)?.table} IN ROW EXCLUSIVE MODE`),
+    );
+    const { child, ended } = spawnRotation(`${NEW},${OLD}`);
+    let output = '';
+    child.stdout.on('data', (data) => (output += String(data)));
+    try {
+      await until('all columns before are done', () => {
+        return output.split('encrypted again').length === columns.length;
+      });
+      const further = await start(`${FURTHER},${NEW},${OLD}`);
+      // Its answer contains a secret, and is stored in a column that is done.
+      const apiKey = await createKey(further);
+      await stop(further);
+      await commit();
+      const refused = await ended;
+      expect(refused.code).toBe(1);
+      expect(refused.failure).toMatch(/^A process began to seal with the encryption key further /);
+      await expect(start(NEW)).rejects.toThrow(/encryption key further, which this process/);
+      const again = await rotate(`${NEW},${FURTHER},${OLD}`);
+      expect(again).toMatchObject({ code: 0, failure: '' });
+      expect(await createKey(await start(NEW))).toEqual(apiKey);
+    } finally {
+      await commit();
+    }
   });
 
   const RETIRE = `UPDATE encryption_key_use SET status = 'retiring' WHERE key_id = 'old'`;

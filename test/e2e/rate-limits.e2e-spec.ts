@@ -188,6 +188,27 @@ describe('rate limits', () => {
     }
   });
 
+  it('apply beside a process whose clock is ahead', async () => {
+    const ahead = await startTestApp({ environment: ENVIRONMENT, databaseUrl: engine.databaseUrl });
+    try {
+      const [row] = await engine.database.query<{ now: Date }>('SELECT now()');
+      const now = row?.now ?? new Date(0);
+      engine.clock.set(now.toISOString());
+      ahead.clock.set(new Date(now.getTime() + 3_600_000).toISOString());
+      const all: number[] = [];
+      for (let second = 0; second < 4; second += 1) {
+        all.push(...(await statuses(2, () => get())));
+        await engine.app.get(RateLimits).share();
+        await get('/v1/customers', BOOTSTRAP, ahead);
+        await ahead.app.get(RateLimits).share();
+      }
+      expect(all.filter((status) => status === 200)).toHaveLength(5);
+    } finally {
+      await ahead.close();
+      await engine.database.query('DELETE FROM rate_limit_count');
+    }
+  });
+
   it('share a count once when two exchanges overlap', async () => {
     expect(await statuses(2, () => get())).toEqual([200, 200]);
     const limits = engine.app.get(RateLimits);

@@ -1,3 +1,4 @@
+import type { GrantedScope } from '../../core/access';
 import { principalWith } from './principal';
 import { requireHeldScopes } from './require-access';
 
@@ -11,6 +12,7 @@ describe('scopes that a caller hands out or takes over', () => {
     [held, ['usage:read', 'refunds:write'], 'refunds:write'],
     [held, ['*'], '*'],
     [owner, ['*', 'refunds:write'], null],
+    [owner, ['later:read' as GrantedScope], null],
   ] as const)('%#: are held by it', (caller, scopes, missing) => {
     const check = () => {
       requireHeldScopes(scopes, caller);

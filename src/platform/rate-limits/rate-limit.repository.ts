@@ -15,7 +15,9 @@ const ADD = `
   SET request_count = rate_limit_count.request_count + excluded.request_count
   RETURNING bucket, request_count`;
 
-const DELETE_BEFORE = 'DELETE FROM rate_limit_count WHERE window_start < $1';
+/** Also by the clock of the database: a process whose clock is ahead would delete counts that others still use. */
+const DELETE_BEFORE = `
+  DELETE FROM rate_limit_count WHERE window_start < least($1::timestamptz, now()) - interval '10 minutes'`;
 
 @Injectable()
 export class RateLimitRepository {
@@ -33,6 +35,7 @@ export class RateLimitRepository {
     return rows.map(({ bucket, request_count: count }) => ({ bucket, count: Number(count) }));
   }
 
+  /** Deletes the counts of minutes long before this one. */
   async deleteBefore(windowStart: Date): Promise<void> {
     await this.database.query(DELETE_BEFORE, [windowStart]);
   }

@@ -98,9 +98,9 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
       const totals = await this.addCounts(new Date(windowStartMs), counts);
       for (const { bucket, count } of totals) {
         const known = buckets.get(bucket);
-        if (known !== undefined) known.shared = count;
+        if (known !== undefined) known.shared = Math.max(known.shared, count);
       }
-      await this.repository.deleteBefore(new Date(windowStartMs - WINDOW_MS));
+      await this.repository.deleteBefore(new Date(windowStartMs));
     } catch (error) {
       this.logger.warn({ err: error }, 'request counts were not shared; each process counts alone');
     }

@@ -84,7 +84,8 @@ export class EncryptionKeyUses {
    * Sets the status of all keys, except `keyId` and keys that are retired already. After that, no process can start
    * with one of these keys as the key that encrypts.
    * @returns the ids of the keys whose status was set
-   * @throws {ConfigurationError} when a running process encrypts with one of these keys
+   * @throws {ConfigurationError} when a running process encrypts with one of these keys, or when one of them is to be
+   *   `retired` that is not `retiring`: a process has begun to use it since the texts were read
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
     return this.database.transaction(async () => {
@@ -93,6 +94,8 @@ export class EncryptionKeyUses {
       const others = uses.filter((use) => use.key_id !== keyId && use.status !== 'retired');
       const ids = others.map((use) => use.key_id);
       for (const id of ids) await this.requireUnused(id, keyId);
+      const added = others.find((use) => status === 'retired' && use.status === 'in_use');
+      if (added !== undefined) throw keyAdded(added.key_id);
       await this.database.query(SET_STATUS, [ids, status]);
       for (const use of others) {
         if (use.status === status) continue;
@@ -122,6 +125,13 @@ export class EncryptionKeyUses {
     }
     return uses.some((use) => use.key_id === box.sealingKeyId);
   }
+}
+
+function keyAdded(id: string): ConfigurationError {
+  return new ConfigurationError(
+    `A process began to seal with the encryption key ${id} during the rotation, so no key was retired. Run this command ` +
+      'again.',
+  );
 }
 
 function keysInUse(uses: readonly UseRow[]): string {
