@@ -93,7 +93,9 @@ describe('the pages of the console', () => {
         await page.getByRole('dialog').getByRole('textbox').first().fill('1.00');
         await page.getByLabel('Reason').fill('Goodwill');
       }
-      await page.route(new RegExp(`/v1/.*${id}($|/)|/v1/credit-notes$`), (route) => route.abort());
+      await page.route(new RegExp(`/v1/.*${id}(/[a-z]+)?$|/v1/credit-notes$`), (route) =>
+        route.abort(),
+      );
       await page.locator('dialog button[type=submit]').click();
       const failure = page.locator('main > [role=alert]');
       await failure.getByText('The service cannot be reached.').waitFor();
