@@ -1,6 +1,12 @@
 import type { Locator, Page, Route } from 'playwright-core';
 import { PASSWORD } from '../support/admins';
-import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import {
+  loseAnswers,
+  type PageFaults,
+  refusal,
+  untilQuiet,
+  violationsOf,
+} from '../support/browser';
 import type { ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole, type SignedInPage } from '../support/running-console';
 import { until } from '../support/until';
@@ -237,11 +243,7 @@ describe('the console with several admins in one browser', () => {
       await page.route(SESSION, (route) =>
         way === 'cannot be reached'
           ? route.abort()
-          : route.fulfill({
-              status: 503,
-              contentType: 'application/problem+json',
-              body: JSON.stringify({ code: 'service_unavailable', detail: 'Busy.', errors: [] }),
-            }),
+          : route.fulfill(refusal(503, 'service_unavailable')),
       );
       await button('Sign out').click();
       const dialog = page.getByRole('dialog', { name: 'You may still be signed in' });
@@ -293,11 +295,7 @@ describe('the console with several admins in one browser', () => {
     await engine.open(page, `/invoices/${id}`);
     const number = await page.getByRole('heading', { level: 1 }).innerText();
     await page.route(`**/v1/invoices/${id}.pdf`, (route) =>
-      route.fulfill({
-        status: 429,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({ code: 'rate_limited', detail: 'Try again later.', errors: [] }),
-      }),
+      route.fulfill(refusal(429, 'rate_limited')),
     );
     await button('PDF').click();
     await page.getByRole('status').filter({ hasText: 'Try again later.' }).first().waitFor();

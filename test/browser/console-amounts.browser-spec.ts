@@ -1,5 +1,11 @@
 import type { Locator, Page } from 'playwright-core';
-import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import {
+  loseAnswers,
+  type PageFaults,
+  refusal,
+  untilQuiet,
+  violationsOf,
+} from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
@@ -246,6 +252,38 @@ describe('amounts and dates in the console', () => {
     await button('Close').click();
   });
 
+  it('offer to credit what a later invoice left of a line with one tax within it and one added', async () => {
+    const rateOf = async (name: string, inclusive: boolean): Promise<string> =>
+      (await teller.post('tax-rates', { name, percentage: inclusive ? '20' : '5', inclusive })).id;
+    const tax_rate_ids = [await rateOf('Within', true), await rateOf('Added', false)];
+    const now = '2026-03-01T00:00:00Z';
+    const clock = await teller.post('test-clocks', { name: 'Mixed', now });
+    const customer = await teller.customer('Mixed Ltd', clock.id);
+    await teller.change('PATCH', `customers/${customer}`, { tax_rate_ids });
+    const { id: plan_id } = await teller.post('plans', {
+      code: 'mixed',
+      name: 'Mixed',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 9_900 }],
+    });
+    const { id } = await teller.post('subscriptions', { customer_id: customer, plan_id });
+    const invoice = await firstInvoiceOf(customer);
+    await teller.advance(clock.id, '2026-03-16T12:00:00Z');
+    await teller.post(`subscriptions/${id}/change`, { plan_id: story.plan, when: 'now' });
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Credit…').click();
+    await untilQuiet(page);
+    // 99.00 contains 16.50 of tax. The later invoice credited 52.30 with 8.72 of tax in it.
+    await page.getByLabel('Base, of $39.92').fill('39.92');
+    await page.getByLabel('Reason').fill('All that is left');
+    await button('Credit $39.92 before tax').click();
+    const done = page
+      .getByRole('status')
+      .filter({ hasText: /^Credit note \S+: \$49\.\d\d with tax/ });
+    await done.waitFor();
+  });
+
   it('preview the steps from the lines of an invoice to its total', async () => {
     const { id: rateId } = await teller.post('tax-rates', { name: 'Sales tax', percentage: '10' });
     const customer = await teller.customer('Taxed Ltd', story.clock);
@@ -373,19 +411,24 @@ describe('amounts and dates in the console', () => {
       await page.getByRole('cell', { name: period, exact: true }).waitFor();
     });
 
+    it('are not shown in another time zone if their subscription is not among the first ones', async () => {
+      await page.route('**/v1/subscriptions?*', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { data: [], next_cursor: 'more' } });
+      });
+      await engine.open(page, `/customers/${customer}`);
+      expect((await shownDates())[2]).toBe('…');
+      await page.unrouteAll();
+    });
+
     it('are not shown in another time zone while theirs cannot be read', async () => {
       const refused = new Set([`/v1/customers/${customer}`, `/v1/subscriptions/${subscription}`]);
       await page.route(
         ({ pathname }) => refused.has(pathname),
-        (route) =>
-          route.fulfill({
-            status: 429,
-            contentType: 'application/problem+json',
-            body: JSON.stringify({ code: 'rate_limited', detail: 'Try later.', errors: [] }),
-          }),
+        (route) => route.fulfill(refusal(429, 'rate_limited')),
       );
       await engine.open(page, `/invoices/${invoice}`);
-      await page.getByRole('alert').filter({ hasText: 'Try later.' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'Try again later.' }).waitFor();
       const overview = page.getByRole('region', { name: 'Overview' }).locator('dl > div');
       const dates = await overview.filter({ hasText: /^(Finalized|Due)/ }).allInnerTexts();
       expect(dates.map((text) => text.replace(/\s+/g, ' '))).toEqual(['Finalized …', 'Due …']);

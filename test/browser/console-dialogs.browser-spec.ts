@@ -1,5 +1,11 @@
 import type { Locator, Page, Request, Route } from 'playwright-core';
-import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import {
+  loseAnswers,
+  type PageFaults,
+  refusal,
+  untilQuiet,
+  violationsOf,
+} from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
@@ -175,13 +181,7 @@ describe('dialogs of the console', () => {
       await button('Refund $1.50').click();
       await alert('it is not done twice');
       await page.unrouteAll();
-      await page.route(REFUNDS, (route: Route) =>
-        route.fulfill({
-          status,
-          contentType: 'application/problem+json',
-          body: JSON.stringify({ status, code, detail: 'Try again later.', errors: [] }),
-        }),
-      );
+      await page.route(REFUNDS, (route: Route) => route.fulfill(refusal(status, code)));
       await clickAgain('Refund $1.50');
       await alert(shown);
       await alert('it is not done twice');
@@ -193,6 +193,52 @@ describe('dialogs of the console', () => {
       expect(await refundsOf(story.payment)).toEqual([150, ...before]);
     },
   );
+
+  it.each([
+    ['1.21', 404, '{"message":"no Route matched with those values"}'],
+    ['1.22', 409, '{"code":"conflict","detail":"Try another host."}'],
+    ['1.23', 502, '{"errors":{"amount":["bad"]}}'],
+    ['1.24', 404, 'null'],
+  ])(
+    'repeat a refund of %s without an answer with the same key after the error %i %s of a gateway',
+    async (amount, status, body) => {
+      const before = await refundsOf(story.payment);
+      await engine.open(page, `/payments/${story.payment}`);
+      await enterRefund(amount);
+      await loseAnswers(page, REFUNDS);
+      await button(`Refund $${amount}`).click();
+      await alert('it is not done twice');
+      await page.unrouteAll();
+      await page.route(REFUNDS, (route: Route) =>
+        route.fulfill({ status, contentType: 'application/json', body }),
+      );
+      await clickAgain(`Refund $${amount}`);
+      await alert(`The service answered ${status}.`);
+      await alert('it is not done twice');
+      await page.unrouteAll();
+      await clickAgain(`Refund $${amount}`);
+      await toast(`Refund of $${amount}`);
+      expect(await refundsOf(story.payment)).toEqual([Number(amount) * 100, ...before]);
+    },
+  );
+
+  it('repeat a request with the same key in another dialog if a gateway has not waited for its answer', async () => {
+    const before = await refundsOf(story.payment);
+    await engine.open(page, `/payments/${story.payment}`);
+    await enterRefund('1.30');
+    await loseAnswers(page, REFUNDS, { status: 408, body: 'Request Timeout' });
+    await button('Refund $1.30').click();
+    await alert('The service answered 408.');
+    await alert('it is not done twice');
+    await page.unrouteAll();
+    await untilQuiet(page);
+    await button('Close').click();
+    await enterRefund('1.30');
+    await alert('it is not done twice');
+    await clickAgain('Refund $1.30');
+    await toast('Refund of $1.30');
+    expect(await refundsOf(story.payment)).toEqual([130, ...before]);
+  });
 
   it('fail at once while the browser is offline, and send nothing later', async () => {
     const before = await refundsOf(story.payment);
@@ -296,6 +342,18 @@ describe('dialogs of the console', () => {
     await button('Save').click();
     expect((await sent).postDataJSON()).toEqual({ name: 'Two tabs' });
     await page.getByRole('heading', { name: 'Two tabs' }).waitFor();
+  });
+
+  it('leave blanks around a text alone that was not changed', async () => {
+    const body = { name: ' Padded ', external_id: ' id 1 ' };
+    const { id } = await teller.post('customers', body);
+    await engine.open(page, `/customers/${id}`);
+    await button('Edit…').click();
+    await dialog().getByLabel('Email').fill(' padded@example.com ');
+    await button('Save').click();
+    await toast('Saved.');
+    const email = 'padded@example.com';
+    expect(await teller.get(`customers/${id}`)).toMatchObject({ ...body, email });
   });
 
   it('send one request for a double click, and so do buttons without a dialog', async () => {

@@ -74,6 +74,48 @@ describe('the console of meters', () => {
     await page.setViewportSize(WIDE);
   });
 
+  it.each(['unique', 'max', 'sum'])(
+    'shows the usage of a customer of a %s meter by group only if groups add up, with all digits',
+    async (aggregation) => {
+      const { id: meter } = await engine.teller.post('meters', {
+        key: aggregation,
+        name: aggregation,
+        event_name: aggregation,
+        aggregation,
+        value_property: 'n',
+        group_by: ['model'],
+      });
+      const { id } = await engine.teller.post('customers', { name: `Using ${aggregation}` });
+      for (const model of ['large', 'small']) {
+        await engine.teller.post('usage-events', {
+          idempotency_key: `${model}-${id}`,
+          customer_id: id,
+          event_name: aggregation,
+          timestamp: new Date().toISOString(),
+          properties: { n: aggregation === 'unique' ? 'ada' : '0.0004', model },
+        });
+      }
+      await engine.open(page, `/customers/${id}`);
+      const usage = page.getByRole('region', { name: 'Usage', exact: true });
+      await usage.getByLabel('Meter').selectOption(meter);
+      await untilQuiet(page);
+      await usage.getByText('Show as a table').click();
+      const shown = async (selector: string): Promise<readonly string[]> =>
+        usage.locator(selector).allInnerTexts();
+      const cells = await shown('tbody td.number');
+      expect([await shown('thead th.number'), cells.filter((cell) => cell !== '0')]).toEqual(
+        {
+          unique: [['all (unique)'], ['1']],
+          max: [['all (max)'], ['0.0004']],
+          sum: [
+            ['large (sum)', 'small (sum)'],
+            ['0.0004', '0.0004'],
+          ],
+        }[aggregation],
+      );
+    },
+  );
+
   it('counts the events of today by the test clock of the customer', async () => {
     const { teller } = engine;
     const meter = await teller.post('meters', {

@@ -1,5 +1,5 @@
 import type { Locator, Page, Request, Route } from 'playwright-core';
-import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import { type PageFaults, refusal, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
@@ -73,6 +73,99 @@ describe('the pages of the console', () => {
       await untilQuiet(page);
     }
     expect(await retry.count()).toBe(0);
+  });
+
+  it.each([
+    ['customers', 'customer', 'Edit…'],
+    ['invoices', 'invoice', 'Credit…'],
+    ['payments', 'payment', 'Refund…'],
+    ['subscriptions', 'subscription', 'Cancel…'],
+    ['test-clocks', 'clock', 'Advance…'],
+    ['webhooks', 'endpoint', 'Send a test event…'],
+  ] as const)(
+    'of %s say that their object could not be read again',
+    async (path, object, action) => {
+      const { [object]: id } = story;
+      await engine.open(page, `/${path}/${id}`);
+      await page.getByRole('button', { name: action, exact: true }).click();
+      await untilQuiet(page);
+      if (action === 'Credit…') {
+        await page.getByRole('dialog').getByRole('textbox').first().fill('1.00');
+        await page.getByLabel('Reason').fill('Goodwill');
+      }
+      await page.route(new RegExp(`/v1/.*${id}(/[a-z]+)?$|/v1/credit-notes$`), (route) =>
+        route.abort(),
+      );
+      await page.locator('dialog button[type=submit]').click();
+      const failure = page.locator('main > [role=alert]');
+      await failure.getByText('The service cannot be reached.').waitFor();
+      await untilQuiet(page);
+      await page.getByRole('button', { name: 'Close', exact: true }).click();
+      expect(await violationsOf(page)).toEqual([]);
+      await page.unrouteAll();
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await failure.waitFor({ state: 'detached' });
+    },
+  );
+
+  it('ask no longer for a test clock once it cannot be read', async () => {
+    const owner = await engine.signIn('owner@example.com');
+    await owner.page.clock.install();
+    let isGone = false;
+    let asked = 0;
+    await owner.page.route(`**/v1/test-clocks/${story.clock}`, async (route) => {
+      asked += 1;
+      if (isGone) return route.fulfill(refusal(404, 'not_found', 'No such clock.'));
+      const response = await route.fetch();
+      const json = { ...((await response.json()) as object), status: 'advancing' };
+      return route.fulfill({ response, json });
+    });
+    await engine.open(owner.page, `/test-clocks/${story.clock}`);
+    isGone = true;
+    await owner.page.clock.runFor(1_000);
+    await owner.page.getByRole('alert').filter({ hasText: 'No such clock.' }).waitFor();
+    asked = 0;
+    await owner.page.clock.runFor(10_000);
+    await untilQuiet(owner.page);
+    expect(asked).toBe(0);
+    await owner.close();
+  });
+
+  it('do not say that there is no second factor if it cannot be read', async () => {
+    let isDown = true;
+    await page.route('**/v1/second-factor', (route) => (isDown ? route.abort() : route.continue()));
+    await engine.open(page, '/settings');
+    const shown = async (): Promise<string> =>
+      (await card('Second factor').locator('dl').innerText()).replace(/\s+/g, ' ');
+    expect(await shown()).toBe('Status – Enabled – Recovery codes left –');
+    const begin = card('Second factor').getByRole('button', { name: 'Set up…' });
+    expect(await begin.count()).toBe(0);
+    isDown = false;
+    await card('Second factor').getByRole('button', { name: 'Try again' }).click();
+    await begin.waitFor();
+    expect(await shown()).toBe('Status none Enabled – Recovery codes left –');
+  });
+
+  it('of the ledger show no balances and no verification that could not be read', async () => {
+    let isDown = false;
+    await page.route(/\/v1\/ledger\/(verify|accounts)/, (route) =>
+      isDown ? route.abort() : route.continue(),
+    );
+    await engine.open(page, '/ledger');
+    const verify = card('Verification').getByRole('button', { name: 'Verify' });
+    await verify.click();
+    await card('Verification').getByText('Every check holds.').waitFor();
+    await card('Verification')
+      .getByText(/^Verified at .* UTC/)
+      .waitFor();
+    isDown = true;
+    await verify.click();
+    await card('Verification').getByRole('alert').waitFor();
+    expect(await page.getByText('Every check holds.').count()).toBe(0);
+    expect(await page.getByRole('region', { name: 'Checks, table' }).count()).toBe(0);
+    await engine.open(page, '/ledger');
+    await page.getByText('The service cannot be reached.').waitFor();
+    expect(await page.getByText('No postings yet.').count()).toBe(0);
   });
 
   it('say when they show the first rows only, with a link to all of them', async () => {

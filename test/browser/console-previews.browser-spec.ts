@@ -65,6 +65,16 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     };
   }
 
+  /** Confirms the open dialog without reaching the service, and closes it. */
+  async function loseRequest(path: string): Promise<void> {
+    await page.route(path, (route) => route.abort());
+    await confirm().click();
+    await page.getByText('It is not known if this was done').waitFor();
+    await page.unrouteAll();
+    await untilQuiet(page);
+    await button('Close').click();
+  }
+
   /** Creates a finalized invoice of 10.00 USD that waits for its payment. */
   async function openInvoice(customerName: string): Promise<string> {
     const { id } = await teller.post('invoices', {
@@ -347,6 +357,53 @@ describe('what dialogs of the console show before they can be confirmed', () => 
       readonly data: readonly unknown[];
     };
     expect(data).toHaveLength(2);
+  });
+
+  it('is the amount that was confirmed first, when a lost collection is repeated before the new one is shown', async () => {
+    const id = await openInvoice('Hasty Ltd');
+    const { lines } = (await teller.get(`invoices/${id}`)) as {
+      readonly lines: readonly { readonly id: string }[];
+    };
+    const note = await teller.post('credit-notes', {
+      invoice_id: id,
+      lines: [{ invoice_line_id: lines[0]?.id, amount: 400 }],
+      reason: 'Goodwill',
+      settle: 'credit',
+    });
+    await engine.open(page, `/invoices/${id}`);
+    await button('Collect…').click();
+    await page.getByRole('dialog', { name: /\$6\.00$/ }).waitFor();
+    await loseRequest('**/pay');
+    await teller.post(`credit-notes/${note.id}/void`, {});
+    const answer = await hold(`**/v1/invoices/${id}`);
+    await button('Collect…').click();
+    await confirm().click();
+    await page.getByText('Somebody has changed it since it was shown here.').waitFor();
+    await answer('sent');
+    await page.getByRole('dialog', { name: /\$10\.00$/ }).waitFor();
+    await untilQuiet(page);
+    await confirm().click();
+    await toast('Payment succeeded: $10.00');
+  });
+
+  it('is the end that was confirmed first, when a lost one is repeated before the new one is shown', async () => {
+    const { id, customer_id } = await openSeats('Hasty Seats Ltd');
+    const cancel = async (): Promise<void> => {
+      await button('Cancel…').click();
+      await dialog().getByLabel('When').selectOption('now');
+      await page.getByLabel(/Credit the unused/).check();
+    };
+    await cancel();
+    await page.getByText(/^Billed at/).waitFor();
+    await loseRequest('**/cancel');
+    await teller.post(`subscriptions/${id}/change`, { quantity: '20', when: 'now' });
+    const invoice = await teller.newest(`invoices?customer_id=${customer_id}`);
+    const answer = await hold('**/cancel?preview=true');
+    await cancel();
+    await confirm().click();
+    await page.getByText('Somebody has changed it since it was shown here.').waitFor();
+    await answer('sent');
+    expect(await teller.newest(`invoices?customer_id=${customer_id}`)).toBe(invoice);
   });
 
   it('is what a draft would charge for its usage now, and afterwards its final total', async () => {

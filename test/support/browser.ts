@@ -92,16 +92,40 @@ export async function untilQuiet(page: Page): Promise<void> {
   await until('The page has all answers', isQuiet, TIMEOUT_MS);
 }
 
-/** Lets requests to a path reach the service, but hides the answers from the page. Throws if an answer is not a success. */
-export async function loseAnswers(page: Page, path: string): Promise<void> {
+/**
+ * Lets requests to a path reach the service, but hides the answers from the page. Throws if an answer is not a success.
+ * @param instead answer that the page gets instead; default: none
+ */
+export async function loseAnswers(
+  page: Page,
+  path: string,
+  instead?: { readonly status: number; readonly body: string },
+): Promise<void> {
   await page.route(path, async (route) => {
     // The browser adds this header, which the service requires, only to requests that it sends itself.
     const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
     const response = await route.fetch({ headers });
     if (!response.ok()) throw new Error(`${path} answered ${response.status()}`);
-    await route.abort();
+    await (instead === undefined ? route.abort() : route.fulfill(instead));
   });
 }
+
+/** Returns the answer of the service to a refused request, for `route.fulfill`. */
+export const refusal = (
+  status: number,
+  code: string,
+  detail = 'Try again later.',
+): { readonly status: number; readonly contentType: string; readonly body: string } => ({
+  status,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({
+    type: `urn:billing-engine:problem:${code}`,
+    status,
+    code,
+    detail,
+    errors: [],
+  }),
+});
 
 interface AxeResult {
   readonly violations: readonly {

@@ -5,7 +5,7 @@ import type { components, paths } from '../../generated/api';
 export type Schemas = components['schemas'];
 export type ProblemBody = Schemas['ProblemDto'];
 
-/** A failed request. `status` is 0 if there was no response; `problem` is null if no RFC 9457 body was read. */
+/** A failed request. `status` is 0 if there was no response; `problem` is null if the service did not send the response. */
 export class RequestFailed extends Error {
   readonly problem: ProblemBody | null;
   readonly status: number;
@@ -69,15 +69,21 @@ export function setSession(current: Schemas['CurrentSessionDto'] | null): void {
 /** Returns the id of the admin who sends changes; null without a session. */
 export const sendingAdmin = (): string | null => session?.admin.id ?? null;
 
+/** Returns the problem of an error response. Null if it is none of the service, such as the error of a gateway. */
+async function problemOf(response: Response): Promise<ProblemBody | null> {
+  try {
+    const body = (await response.clone().json()) as ProblemBody | null;
+    return body?.type === `urn:billing-engine:problem:${body?.code}` ? body : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the error for an error response. */
 export async function failureOf(response: Response): Promise<RequestFailed> {
-  const text = await response.clone().text();
-  try {
-    const problem = JSON.parse(text) as ProblemBody;
-    return new RequestFailed(problem.detail, response.status, problem);
-  } catch {
-    return new RequestFailed(`The service answered ${response.status}.`, response.status);
-  }
+  const { status } = response;
+  const problem = await problemOf(response);
+  return new RequestFailed(problem?.detail ?? `The service answered ${status}.`, status, problem);
 }
 
 export const api = createClient<paths, `application/${string}`>({

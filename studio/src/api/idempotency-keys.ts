@@ -12,6 +12,8 @@ interface Unanswered {
   readonly isKeyed: boolean;
   /** Sent again with the key, because another body would be refused, whatever a newer preview shows. */
   readonly planVersionId: string | undefined;
+  /** Sent again until a newer one is shown, so that nothing is done that was never shown. */
+  readonly ifMatch?: string | undefined;
   /** Name of the action, without data of an object. Absent after the page was loaded again. */
   readonly action?: string;
   /** Time of the first attempt with the key, in milliseconds since 1970. */
@@ -80,6 +82,13 @@ function hashOf(text: string): string {
 const textOf = (request: ChangeRequest): string =>
   JSON.stringify({ ...request, ifMatch: undefined, planVersionId: undefined });
 
+/** Returns a repetition of a sent request: with the same plan version, and with the same tag until a newer one is shown. */
+const asSent = (request: ChangeRequest, { planVersionId, ifMatch }: Unanswered): ChangeRequest => ({
+  ...request,
+  planVersionId,
+  ifMatch: request.ifMatch ?? ifMatch,
+});
+
 /**
  * Returns the hash of a text, followed by the id of the admin who sends it. If the text was sent by an unknown admin,
  * returns the hash alone: a repetition then has the same key, which takes effect once if it is the same admin.
@@ -126,10 +135,9 @@ function outcomeOf(error: unknown): Outcome {
   if (error === null) return 'final';
   if (!(error instanceof RequestFailed)) return 'unknown';
   const { status, problem } = error;
-  if (status === 0 || status >= 500) return 'unknown';
-  if (problem?.code === 'idempotency_key_in_use') return 'unknown';
-  const isStored =
-    problem !== null && !NOT_STORED.includes(problem.code) && STORED_STATUSES.includes(status);
+  if (problem === null || status >= 500) return 'unknown';
+  if (problem.code === 'idempotency_key_in_use') return 'unknown';
+  const isStored = !NOT_STORED.includes(problem.code) && STORED_STATUSES.includes(status);
   return isStored ? 'final' : 'refused';
 }
 
@@ -155,17 +163,18 @@ export class IdempotencyKeys {
     this.drafts.set(hash, key);
     const built = build(key);
     if (built === null) return null;
-    const request = sent === undefined ? built : { ...built, planVersionId: sent.planVersionId };
+    const request = sent === undefined ? built : asSent(built, sent);
     return { hash, key, request, isKeyed: textOf(request) !== text };
   }
 
   /** @param action name of the action, without data of an object */
-  begin({ hash, key, isKeyed, request: { planVersionId } }: KeyedRequest, action: string): void {
+  begin({ hash, key, isKeyed, request }: KeyedRequest, action: string): void {
+    const { planVersionId, ifMatch } = request;
     const known = unanswered.get(hash);
     const { attempts, firstSentAt } =
       known?.key === key ? known : { attempts: 0, firstSentAt: Date.now() };
-    const sent = { key, isKeyed, planVersionId, action, firstSentAt, attempts: attempts + 1 };
-    unanswered.set(hash, sent);
+    const terms = { key, isKeyed, planVersionId, ifMatch };
+    unanswered.set(hash, { ...terms, action, firstSentAt, attempts: attempts + 1 });
     store();
   }
 

@@ -24,7 +24,7 @@ export function PlanPage(): ReactNode {
   const { data } = plan;
   if (data === undefined) return <PendingPage title="Plan" query={plan} />;
   return (
-    <Page title={data.name} crumb={{ to: '/plans', label: 'Plans' }}>
+    <Page title={data.name} query={plan} crumb={{ to: '/plans', label: 'Plans' }}>
       <Card title="Overview">
         <Details
           items={[
@@ -67,7 +67,7 @@ export function AddonPage(): ReactNode {
   const { data } = addon;
   if (data === undefined) return <PendingPage title="Add-on" query={addon} />;
   return (
-    <Page title={data.name} crumb={{ to: '/addons', label: 'Add-ons' }}>
+    <Page title={data.name} query={addon} crumb={{ to: '/addons', label: 'Add-ons' }}>
       <Card title="Overview">
         <Details
           items={[
@@ -94,6 +94,7 @@ export function CouponPage(): ReactNode {
   return (
     <Page
       title={data.code}
+      query={coupon}
       mark={<Status value={data.is_active ? 'active' : 'inactive'} />}
       crumb={{ to: '/coupons', label: 'Coupons' }}
     >
@@ -145,6 +146,7 @@ export function CreditNotePage(): ReactNode {
   return (
     <Page
       title={data.number}
+      query={creditNote}
       mark={<Status value={data.status} />}
       crumb={{ to: '/credit-notes', label: 'Credit notes' }}
     >

@@ -70,9 +70,9 @@ function creditableOf(invoice: Invoice, line: BilledLine, lowered: Lowered): num
   return Math.max(0, Math.min(left, leftOf(line, lowered), leftOfInvoice(invoice, lowered)));
 }
 
-/** Reads the credits of later invoices of the same subscription. */
+/** Reads the later invoices of the same subscription that credit lines of an invoice. */
 function useLaterCredits(invoice: Invoice | undefined): {
-  readonly credits: readonly BilledLine[];
+  readonly crediting: readonly Invoice[];
   readonly isLoading: boolean;
   readonly error: unknown;
 } {
@@ -86,8 +86,11 @@ function useLaterCredits(invoice: Invoice | undefined): {
         limit: LATER_INVOICES_READ,
       }),
   });
-  const credits = (data?.data ?? []).filter(isInEffect).flatMap(({ lines }) => lines);
-  return { credits, isLoading, error };
+  const ids = new Set<string | null>(invoice?.lines.map(({ id }) => id));
+  const crediting = (data?.data ?? []).filter(
+    (one) => isInEffect(one) && one.lines.some((line) => ids.has(line.credits_line_id)),
+  );
+  return { crediting, isLoading, error };
 }
 
 /** Reads what credit notes can still credit on each line of an invoice. */
@@ -109,22 +112,31 @@ export function useCreditable(invoice: Invoice | undefined): {
   const inclusive = (invoice?.taxes ?? []).filter((tax) => tax.inclusive);
   const isMixed = inclusive.length > 0 && inclusive.length < (invoice?.taxes.length ?? 0);
   // The tax of a line is a sum over all rates. Only the explanation contains the tax of each rate.
-  const explained = $api.useQuery(
-    'get',
-    '/v1/invoices/{id}/explanation',
-    { params: { path: { id }, query: { limit: LINES_READ } } },
-    { enabled: isMixed },
-  );
+  const explainedIds = [id, ...later.crediting.map((one) => one.id)];
+  const explained = useQuery({
+    queryKey: ['explanations', explainedIds],
+    enabled: isMixed && !later.isLoading,
+    queryFn: () =>
+      Promise.all(
+        explainedIds.map((one) =>
+          readPage('/v1/invoices/{id}/explanation', { limit: LINES_READ }, { id: one }),
+        ),
+      ),
+  });
+  const explanations = explained.data?.flatMap(({ data }) => data) ?? [];
   const inclusiveIds = new Set(inclusive.map(({ tax_rate_id }) => tax_rate_id));
   const inclusiveTaxOf = (line: BilledLine): number => {
     if (!isMixed) return inclusive.length > 0 ? line.tax : 0;
-    const shares = explained.data?.data.find((one) => one.line.id === line.id)?.tax_shares ?? [];
+    const shares = explanations.find((one) => one.line.id === line.id)?.tax_shares;
+    // Not among the lines that were read: the tax with which most is left. The service refuses what exceeds the limit.
+    if (shares === undefined) return Math.min(0, line.tax);
     return sumOf(
       shares.filter((share) => inclusiveIds.has(share.id)),
       ({ amount }) => amount,
     );
   };
-  const lowered = { notes: notes.data?.data ?? [], credits: later.credits, inclusiveTaxOf };
+  const credits = later.crediting.flatMap(({ lines }) => lines);
+  const lowered = { notes: notes.data?.data ?? [], credits, inclusiveTaxOf };
   return {
     creditableOf: (line) => (invoice === undefined ? 0 : creditableOf(invoice, line, lowered)),
     creditableInAll: invoice === undefined ? 0 : leftOfInvoice(invoice, lowered),

@@ -14,7 +14,11 @@ interface CustomerDialogProps {
   readonly onClose: () => void;
 }
 
-const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
+/** Returns the text without blanks around it, or the stored value if the text was not changed. */
+function entered(text: string, stored: string | null = null): string | null {
+  if (text === (stored ?? '')) return stored;
+  return text.trim() === '' ? null : text.trim();
+}
 
 interface CustomerFieldsProps {
   readonly name: string;
@@ -53,6 +57,7 @@ function changesOf(customer: Customer, body: CustomerBody): Partial<CustomerBody
   return Object.fromEntries(changed.map((name) => [name, body[name]]));
 }
 
+/** @param customer the same one while the form is open; null for a new one */
 function useCustomerFields(customer: Customer | null): {
   readonly fields: CustomerFieldsProps;
   readonly body: CustomerBody | null;
@@ -60,12 +65,17 @@ function useCustomerFields(customer: Customer | null): {
   const [name, onName] = useState(customer?.name ?? '');
   const [email, onEmail] = useState(customer?.email ?? '');
   const [externalId, onExternalId] = useState(customer?.external_id ?? '');
+  const enteredName = entered(name, customer?.name);
   return {
     fields: { name, email, externalId, onName, onEmail, onExternalId },
     body:
-      orNull(name) === null
+      enteredName === null
         ? null
-        : { name: name.trim(), email: orNull(email), external_id: orNull(externalId) },
+        : {
+            name: enteredName,
+            email: entered(email, customer?.email),
+            external_id: entered(externalId, customer?.external_id),
+          },
   };
 }
 
@@ -91,9 +101,9 @@ export function NewCustomerDialog({ onClose }: { readonly onClose: () => void })
 
 export function EditCustomerDialog({ customer, onClose }: CustomerDialogProps): ReactNode {
   const path = `/v1/customers/${customer.id}`;
-  const { fields, body } = useCustomerFields(customer);
   // Keeps the customer and the entity tag from the time when the form was opened, because the page may read them again.
   const [opened] = useState({ customer, ifMatch: entityTagOf(path) });
+  const { fields, body } = useCustomerFields(opened.customer);
   const changes = body && changesOf(opened.customer, body);
   return (
     <ActionDialog

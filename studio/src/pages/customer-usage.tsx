@@ -4,7 +4,7 @@ import { SelectInput } from '../ui/field';
 import { Failure } from '../ui/loaded';
 import { Card } from '../ui/page';
 import css from '../ui/ui.module.css';
-import { rangeUntil, type UsageWindow } from './usage-bars';
+import { rangeUntil, stackableBy, type UsageWindow } from './usage-bars';
 import { UsageChart, UsageRange } from './usage-chart';
 
 const METERS_SHOWN = 100;
@@ -56,7 +56,7 @@ interface BarsProps {
 
 function Bars({ customerId, meter, window, until }: BarsProps): ReactNode {
   const range = useMemo(() => rangeUntil(until, window), [until, window]);
-  const group = meter.group_by[0];
+  const [group] = stackableBy(meter);
   const usage = $api.useQuery('get', '/v1/meters/{id}/usage', {
     params: {
       path: { id: meter.id },
@@ -68,14 +68,5 @@ function Bars({ customerId, meter, window, until }: BarsProps): ReactNode {
       },
     },
   });
-  return (
-    <UsageChart
-      usage={usage.data}
-      error={usage.error}
-      range={range}
-      window={window}
-      meter={meter}
-      groupBy={group}
-    />
-  );
+  return <UsageChart query={usage} range={range} window={window} meter={meter} groupBy={group} />;
 }

@@ -1,7 +1,8 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
-import type { Account, Invoice } from '../api/objects';
+import type { PageOf } from '../api/lists';
+import type { Account, Invoice, Subscription } from '../api/objects';
 import { money } from '../format/money';
 import { knownZone, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
@@ -28,6 +29,20 @@ function balances(accounts: Reading<{ readonly data: readonly Account[] }>, name
   return found.map(({ balance, currency }) => money(sign * BigInt(balance), currency)).join(', ');
 }
 
+/**
+ * Returns the time zone of a subscription, or else that of the customer. Null while it is not known, or if the
+ * subscription may be one of those that were not read.
+ */
+function zoneOf(
+  subscription: string,
+  read: PageOf<Subscription> | undefined,
+  ofCustomer: string,
+): string | null {
+  const found = read?.data.find(({ id }) => id === subscription);
+  if (found !== undefined) return knownZone(found.timezone);
+  return read?.next_cursor === null ? ofCustomer : null;
+}
+
 export function CustomerPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const [dialog, setDialog] = useState<'edit' | 'subscribe' | null>(null);
@@ -49,16 +64,13 @@ export function CustomerPage(): ReactNode {
   if (customer.data === undefined) return <PendingPage title="Customer" query={customer} />;
   const { data } = customer;
   const timeZone = knownZone(data.timezone);
-  const periodZoneOf = ({ subscription_id }: Invoice): string | null => {
-    if (subscription_id === null) return timeZone;
-    if (subscriptions.data === undefined) return null;
-    const found = subscriptions.data.data.find((one) => one.id === subscription_id);
-    return found === undefined ? timeZone : knownZone(found.timezone);
-  };
+  const periodZoneOf = ({ subscription_id }: Invoice): string | null =>
+    subscription_id === null ? timeZone : zoneOf(subscription_id, subscriptions.data, timeZone);
   const close = (): void => setDialog(null);
   return (
     <Page
       title={data.name}
+      query={customer}
       crumb={{ to: '/customers', label: 'Customers' }}
       actions={
         <>

@@ -14,7 +14,7 @@ export function EventPage(): ReactNode {
   const { data } = event;
   if (data === undefined) return <PendingPage title="Event" query={event} />;
   return (
-    <Page title={data.type} crumb={{ to: '/events', label: 'Events' }}>
+    <Page title={data.type} query={event} crumb={{ to: '/events', label: 'Events' }}>
       <Card title="Overview">
         <Details
           items={[

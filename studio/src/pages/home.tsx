@@ -70,8 +70,8 @@ function SummaryTile({ title, path, to, filters, query, sum }: SummaryTileProps)
     <Tile
       title={title}
       count={isError ? '–' : data === undefined ? null : showNumber(data.count)}
-      detail={data === undefined || sum === undefined ? null : sumText(data, sum)}
-      isFine={data?.count === 0}
+      detail={data === undefined || isError || sum === undefined ? null : sumText(data, sum)}
+      isFine={data?.count === 0 && !isError}
       to={to}
       search={filters}
     />
@@ -91,7 +91,7 @@ function CountTile<Path extends ListPath>(props: CountTileProps<Path>): ReactNod
     queryKey: ['count', path, filters],
     queryFn: () => readPage(path, { ...filters, limit: COUNTED }),
   });
-  const count = data?.data.filter(counts).length;
+  const count = isError ? undefined : data?.data.filter(counts).length;
   const more = typeof data?.next_cursor === 'string' ? '+' : '';
   return (
     <Tile

@@ -197,6 +197,7 @@ export function InvoicePage(): ReactNode {
   return (
     <Page
       title={data.number ?? 'Draft'}
+      query={invoice}
       mark={<Status value={data.status} />}
       crumb={{ to: '/invoices', label: 'Invoices' }}
       actions={<InvoiceActions invoice={data} regenerated={regenerated} />}

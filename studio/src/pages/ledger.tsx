@@ -9,6 +9,7 @@ import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
 import { CURRENCY, daysOf, type Filter, optionsOf } from '../ui/filters';
 import { ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
+import { Loaded } from '../ui/loaded';
 import { Card, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
@@ -48,7 +49,7 @@ function Verification(): ReactNode {
     enabled: false,
     queryFn: () => read(api.GET('/v1/ledger/verify')),
   });
-  const { data, isFetching, error, refetch } = verification;
+  const { data, dataUpdatedAt, isFetching, error, refetch } = verification;
   return (
     <Card
       title="Verification"
@@ -59,12 +60,15 @@ function Verification(): ReactNode {
       }
     >
       <Problem error={error} />
-      {data === undefined ? (
+      {data === undefined || error !== null ? (
         <p className={css['empty']}>Recomputes the ledger and compares it with the objects.</p>
       ) : (
         <>
           <p className={css['empty']} role="status">
-            {data.ok ? '✓ Every check holds.' : '✗ A check does not hold.'}
+            {data.ok ? '✓ Every check holds.' : '✗ A check does not hold.'}{' '}
+            <span className="muted">
+              Verified at {showInstant(new Date(dataUpdatedAt).toISOString())}
+            </span>
           </p>
           <SmallTable
             label="Checks"
@@ -90,18 +94,21 @@ export function LedgerPage(): ReactNode {
   return (
     <Page title="Ledger">
       <Card title="Accounts (debit balances; credits are negative)">
-        <Problem error={accounts.error} />
-        <SmallTable
-          label="Accounts"
-          rows={accounts.data?.data ?? []}
-          keyOf={({ account, currency }) => `${account} ${currency}`}
-          empty={accounts.isLoading ? 'Loading…' : 'No postings yet.'}
-          columns={[
-            { title: 'Account', cell: ({ account }) => account },
-            { title: 'Currency', cell: ({ currency }) => currency },
-            amountColumn('Balance', 'balance'),
-          ]}
-        />
+        <Loaded query={accounts}>
+          {({ data }) => (
+            <SmallTable
+              label="Accounts"
+              rows={data}
+              keyOf={({ account, currency }) => `${account} ${currency}`}
+              empty="No postings yet."
+              columns={[
+                { title: 'Account', cell: ({ account }) => account },
+                { title: 'Currency', cell: ({ currency }) => currency },
+                amountColumn('Balance', 'balance'),
+              ]}
+            />
+          )}
+        </Loaded>
       </Card>
       <Verification />
       <h2>Transactions</h2>

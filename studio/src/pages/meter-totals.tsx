@@ -3,7 +3,7 @@ import { $api, type Schemas } from '../api/client';
 import { SelectInput } from '../ui/field';
 import { Card } from '../ui/page';
 import css from '../ui/ui.module.css';
-import { rangeUntil, type UsageWindow } from './usage-bars';
+import { rangeUntil, stackableBy, type UsageWindow } from './usage-bars';
 import { UsageChart, UsageRange } from './usage-chart';
 
 /** Aggregations for which the API states the usage of all customers together. */
@@ -28,8 +28,7 @@ export function MeterTotals({ meter }: { readonly meter: Schemas['MeterDto'] }):
     { enabled: isTotalled },
   );
   if (!isTotalled) return null;
-  // The maxima of groups cannot be stacked, because their sum is not the maximum of all groups.
-  const groups = meter.aggregation === 'max' ? [] : meter.group_by;
+  const groups = stackableBy(meter);
   return (
     <Card title="Usage of all customers">
       <div className={css['body']}>
@@ -46,8 +45,7 @@ export function MeterTotals({ meter }: { readonly meter: Schemas['MeterDto'] }):
         </div>
       </div>
       <UsageChart
-        usage={totals.data}
-        error={totals.error}
+        query={totals}
         range={range}
         window={window}
         meter={meter}

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { $api, RequestFailed, type Schemas } from '../api/client';
+import { $api, RequestFailed } from '../api/client';
 import { showCode, showDay, showInstant, showNumber, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { CUSTOMER_NAME_COLUMN } from '../ui/columns';
@@ -48,27 +48,24 @@ function Counts({ meterId, customerId, now }: CountsProps): ReactNode {
   const proof = $api.useQuery('get', '/v1/meters/{id}/proof', {
     params: { path: { id: meterId }, query: { customer_id: customerId, ...range } },
   });
-  if (proof.data === undefined)
-    return proof.isLoading ? (
-      <p role="status">Counting…</p>
-    ) : (
-      <Problem error={proof.error} onRetry={() => void proof.refetch()} />
-    );
-  const counts = proof.data satisfies Schemas['UsageProofDto'];
   return (
-    <Details
-      items={[
-        ['Day (UTC)', showDay(range.from)],
-        ['Accepted', showNumber(counts.accepted)],
-        ['Duplicates', showNumber(counts.duplicates)],
-        ['Rejected', showNumber(counts.rejected)],
-        ['Voided', showNumber(counts.voided)],
-        ['Counted', showNumber(counts.counted)],
-        ['Billed', showNumber(counts.billed)],
-        ['Pending', showNumber(counts.pending)],
-        ['Unbillable', showNumber(counts.unbillable)],
-      ]}
-    />
+    <Loaded query={proof}>
+      {(counts) => (
+        <Details
+          items={[
+            ['Day (UTC)', showDay(range.from)],
+            ['Accepted', showNumber(counts.accepted)],
+            ['Duplicates', showNumber(counts.duplicates)],
+            ['Rejected', showNumber(counts.rejected)],
+            ['Voided', showNumber(counts.voided)],
+            ['Counted', showNumber(counts.counted)],
+            ['Billed', showNumber(counts.billed)],
+            ['Pending', showNumber(counts.pending)],
+            ['Unbillable', showNumber(counts.unbillable)],
+          ]}
+        />
+      )}
+    </Loaded>
   );
 }
 
@@ -118,6 +115,7 @@ export function MeterPage(): ReactNode {
   return (
     <Page
       title={data.name}
+      query={meter}
       mark={<Status value={data.status} />}
       crumb={{ to: '/meters', label: 'Meters' }}
     >

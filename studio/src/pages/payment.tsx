@@ -26,6 +26,7 @@ export function PaymentPage(): ReactNode {
   return (
     <Page
       title={`Payment of ${money(data.amount, data.currency)}`}
+      query={payment}
       mark={<Status value={data.status} />}
       crumb={{ to: '/payments', label: 'Payments' }}
       actions={

@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { $api, RequestFailed, type Schemas, send } from '../api/client';
-import { showInstant } from '../format/text';
+import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog, Dialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
+import { Failure } from '../ui/loaded';
 import { Card, Details, Problem } from '../ui/page';
 import { useSingleMutation } from '../ui/single-mutation';
 import { Status } from '../ui/status';
@@ -117,12 +118,13 @@ export function SecondFactor(): ReactNode {
   });
   const close = (): void => setStep(null);
   const isNone = factor.error instanceof RequestFailed && factor.error.status === 404;
-  const isEnabled = factor.data?.is_enabled === true && !isNone;
+  const isKnown = isNone || (factor.data !== undefined && factor.error === null);
+  const isEnabled = isKnown && !isNone && factor.data?.is_enabled === true;
   return (
     <Card
       title="Second factor"
       aside={
-        isEnabled ? (
+        !isKnown ? undefined : isEnabled ? (
           <>
             <Button onClick={() => setStep('replace')}>New recovery codes…</Button>
             <Button onClick={() => setStep('disable')}>Remove…</Button>
@@ -134,10 +136,18 @@ export function SecondFactor(): ReactNode {
         )
       }
     >
-      <Problem error={isNone ? begin.error : (factor.error ?? begin.error)} />
+      {!isNone && <Failure query={factor} />}
+      <Problem error={begin.error} />
       <Details
         items={[
-          ['Status', <Status key="status" value={isEnabled ? 'active' : 'none'} />],
+          [
+            'Status',
+            isKnown ? (
+              <Status key="status" value={isEnabled ? 'active' : 'none'} />
+            ) : (
+              showText(null)
+            ),
+          ],
           ['Enabled', showInstant(isEnabled ? factor.data?.enabled_at : null)],
           ['Recovery codes left', isEnabled ? String(factor.data?.codes_left ?? 0) : '–'],
         ]}

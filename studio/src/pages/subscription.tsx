@@ -126,6 +126,7 @@ export function SubscriptionPage(): ReactNode {
   return (
     <Page
       title={plan.data?.name ?? 'Subscription'}
+      query={subscription}
       mark={<Status value={data.status} />}
       crumb={{ to: '/subscriptions', label: 'Subscriptions' }}
       actions={<Actions subscription={data} />}

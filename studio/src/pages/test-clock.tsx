@@ -7,7 +7,7 @@ import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { Id } from '../ui/links';
-import { PendingPage } from '../ui/loaded';
+import { Failure, PendingPage } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { Timeline } from './timeline';
@@ -109,7 +109,10 @@ export function TestClockPage(): ReactNode {
     'get',
     '/v1/test-clocks/{id}',
     { params: { path: { id } } },
-    { refetchInterval: ({ state }) => (state.data?.status === 'advancing' ? POLL_MS : false) },
+    {
+      refetchInterval: ({ state: { data, error } }) =>
+        data?.status === 'advancing' && error === null ? POLL_MS : false,
+    },
   );
   const { data } = clock;
   const next = $api.useQuery(
@@ -124,6 +127,7 @@ export function TestClockPage(): ReactNode {
   return (
     <Page
       title={data.name}
+      query={clock}
       mark={<Status value={data.status} />}
       crumb={{ to: '/test-clocks', label: 'Test clocks' }}
       actions={
@@ -157,6 +161,7 @@ export function TestClockPage(): ReactNode {
             ['Id', <Id key="id" id={id} />],
           ]}
         />
+        <Failure query={next} />
       </Card>
       <Timeline of={{ test_clock_id: id }} />
       {dialog === 'advance' && <AdvanceDialog clock={data} onClose={close} />}

@@ -34,6 +34,10 @@ function keyOf(instant: string, window: UsageWindow): string {
     : `${instant.slice(0, 10)} ${instant.slice(11, 13)}:00`;
 }
 
+/** Returns the properties by which the usage of a meter can be stacked: the sum of its groups must be the usage of all. */
+export const stackableBy = ({ aggregation, group_by }: Schemas['MeterDto']): readonly string[] =>
+  aggregation === 'sum' || aggregation === 'count' ? group_by : [];
+
 const REST = 'all others';
 const NO_VALUE = 'none';
 

@@ -3,8 +3,7 @@ import type { Schemas } from '../api/client';
 import { showNumber } from '../format/text';
 import { StackedBars } from '../ui/chart';
 import { SelectInput } from '../ui/field';
-import { Problem } from '../ui/page';
-import css from '../ui/ui.module.css';
+import { Loaded, type Reading } from '../ui/loaded';
 import { barsOf, USAGE_RANGES, type UsageWindow } from './usage-bars';
 
 /** Select field for the range of a usage chart. */
@@ -26,9 +25,7 @@ export function UsageRange({
 }
 
 export interface UsageChartProps {
-  /** Undefined while the usage is loading. */
-  readonly usage: Schemas['MeterTotalsDto'] | undefined;
-  readonly error: unknown;
+  readonly query: Reading<Schemas['MeterTotalsDto']>;
   readonly range: { readonly from: string; readonly to: string };
   readonly window: UsageWindow;
   readonly meter: Schemas['MeterDto'];
@@ -38,17 +35,19 @@ export interface UsageChartProps {
 
 /** Usage by window, as bars. */
 export function UsageChart(props: UsageChartProps): ReactNode {
-  const { usage, error, range, window, meter, groupBy } = props;
-  const bars = useMemo(() => barsOf(usage?.data ?? [], range, window), [usage, range, window]);
-  if (usage === undefined)
-    return (
-      <div className={css['body']}>{error === null ? 'Loading…' : <Problem error={error} />}</div>
-    );
+  const { query, range, window, meter, groupBy } = props;
+  const values = query.data?.data;
+  const bars = useMemo(() => barsOf(values ?? [], range, window), [values, range, window]);
   return (
-    <StackedBars
-      bars={bars}
-      unit={meter.key}
-      caption={`${meter.name}: ${showNumber(usage.total)}${groupBy === undefined ? '' : `, by ${groupBy}`}`}
-    />
+    <Loaded query={query}>
+      {({ total }) => (
+        <StackedBars
+          bars={bars}
+          unit={meter.key}
+          caption={`${meter.name}: ${showNumber(total)}${groupBy === undefined ? '' : `, by ${groupBy}`}`}
+          format={(value) => showNumber(String(value))}
+        />
+      )}
+    </Loaded>
   );
 }

@@ -20,6 +20,7 @@ export function WebhookDeliveryPage(): ReactNode {
   return (
     <Page
       title={`Delivery of ${data.event_type}`}
+      query={delivery}
       mark={<DeliveryStatus delivery={data} />}
       crumb={{ to: '/webhooks', label: 'Webhooks' }}
       actions={

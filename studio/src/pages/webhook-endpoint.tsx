@@ -21,6 +21,7 @@ export function WebhookEndpointPage(): ReactNode {
   return (
     <Page
       title={data.url}
+      query={endpoint}
       mark={<Status value={data.is_active ? 'active' : (data.disabled_reason ?? 'inactive')} />}
       crumb={{ to: '/webhooks', label: 'Webhooks' }}
       actions={

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { $api, api, read, type Schemas } from '../api/client';
 import { money } from '../format/money';
 import { showInstant, showNumber, showPeriodIn } from '../format/text';
-import { Problem } from '../ui/page';
+import { Loaded } from '../ui/loaded';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
@@ -50,26 +50,21 @@ export interface WhyProps {
 export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
   const params = { params: { path: { id: invoiceId, line_id: lineId } } } as const;
   const explanation = $api.useQuery('get', '/v1/invoices/{id}/lines/{line_id}/explanation', params);
-  if (explanation.data === undefined) {
-    return (
-      <div className={css['body']}>
-        {explanation.isLoading ? <p role="status">Computing…</p> : null}
-        <Problem error={explanation.error} />
-      </div>
-    );
-  }
-  const { trace } = explanation.data;
   return (
-    <div className={css['body']}>
-      <LineSteps explanation={explanation.data} currency={currency} />
-      {trace.kind === 'usage' && <CountedEvents invoiceId={invoiceId} lineId={lineId} />}
-      <details>
-        <summary>All stored terms</summary>
-        <pre className="mono" tabIndex={0}>
-          {JSON.stringify(trace, null, 2)}
-        </pre>
-      </details>
-    </div>
+    <Loaded query={explanation}>
+      {(data) => (
+        <div className={css['body']}>
+          <LineSteps explanation={data} currency={currency} />
+          {data.trace.kind === 'usage' && <CountedEvents invoiceId={invoiceId} lineId={lineId} />}
+          <details>
+            <summary>All stored terms</summary>
+            <pre className="mono" tabIndex={0}>
+              {JSON.stringify(data.trace, null, 2)}
+            </pre>
+          </details>
+        </div>
+      )}
+    </Loaded>
   );
 }
 
@@ -150,22 +145,29 @@ function CountedEvents({ invoiceId, lineId }: Omit<WhyProps, 'currency'>): React
   return (
     <>
       <h3>Events counted{more}</h3>
-      <Problem error={events.error} />
-      <SmallTable
-        label="Events counted"
-        rows={events.data?.data ?? []}
-        keyOf={({ idempotency_key }) => idempotency_key}
-        empty={events.isLoading ? 'Loading…' : 'None.'}
-        columns={[
-          { title: 'Key', cell: (event) => <span className="mono">{event.idempotency_key}</span> },
-          { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
-          {
-            title: 'Properties',
-            full: ({ properties }) => JSON.stringify(properties),
-            cell: ({ properties }) => <span className="mono">{JSON.stringify(properties)}</span>,
-          },
-        ]}
-      />
+      <Loaded query={events}>
+        {({ data }) => (
+          <SmallTable
+            label="Events counted"
+            rows={data}
+            keyOf={({ idempotency_key }) => idempotency_key}
+            columns={[
+              {
+                title: 'Key',
+                cell: (event) => <span className="mono">{event.idempotency_key}</span>,
+              },
+              { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
+              {
+                title: 'Properties',
+                full: ({ properties }) => JSON.stringify(properties),
+                cell: ({ properties }) => (
+                  <span className="mono">{JSON.stringify(properties)}</span>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
     </>
   );
 }

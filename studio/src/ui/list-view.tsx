@@ -68,7 +68,10 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
     enabled: sums !== undefined && isReadable,
     queryFn: () => readSummary(path, parameters),
   });
-  const totals = summary.data === undefined ? null : totalsOf(summary.data, nouns, sums ?? []);
+  const totals =
+    summary.data === undefined || summary.isError
+      ? null
+      : totalsOf(summary.data, nouns, sums ?? []);
   const keyOf = props.keyOf ?? ((row: RowOf<Path>): string => (row as { id: string }).id);
   return (
     <List<RowOf<Path>>

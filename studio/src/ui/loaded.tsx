@@ -80,18 +80,14 @@ export function LoadedRows<Row>({ query, all, children }: LoadedRowsProps<Row>):
 /** Page of an object that is loading or cannot be read. */
 export function PendingPage({
   title,
-  query: { error, refetch },
+  query,
 }: {
   readonly title: string;
   readonly query: Reading<unknown>;
 }): ReactNode {
   return (
-    <Page title={title}>
-      {error === null || error === undefined ? (
-        <p role="status">Loading…</p>
-      ) : (
-        <Problem error={error} onRetry={() => void refetch()} />
-      )}
+    <Page title={title} query={query}>
+      {(query.error ?? null) === null && <p role="status">Loading…</p>}
     </Page>
   );
 }

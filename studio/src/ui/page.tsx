@@ -11,6 +11,8 @@ export interface PageProps {
   readonly mark?: ReactNode;
   readonly crumb?: { readonly to: string; readonly label: string };
   readonly actions?: ReactNode;
+  /** Query for the object of the page. Its error is shown above data that was read before. */
+  readonly query?: { readonly error: unknown; readonly refetch: () => unknown };
   readonly children: ReactNode;
 }
 
@@ -20,7 +22,7 @@ export interface PageProps {
  */
 let isFocusMoving = false;
 
-export function Page({ title, mark, crumb, actions, children }: PageProps): ReactNode {
+export function Page({ title, mark, crumb, actions, query, children }: PageProps): ReactNode {
   useEffect(() => {
     document.title = `${title.slice(0, 80)} · Billing console`;
   }, [title]);
@@ -46,6 +48,7 @@ export function Page({ title, mark, crumb, actions, children }: PageProps): Reac
         </h1>
         <div className={css['actions']}>{actions}</div>
       </header>
+      <Problem error={query?.error} onRetry={() => void query?.refetch()} />
       {children}
     </main>
   );
