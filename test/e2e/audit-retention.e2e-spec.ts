@@ -1,9 +1,12 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
+import { DataSource } from 'typeorm';
 import { AuditPartitions } from '../../src/modules/audit/audit-partitions';
 import { AuditRetention } from '../../src/modules/audit/audit-retention';
+import { dataSourceOptions, migrate } from '../../src/platform/database';
 import { sealAll } from '../support/audit-seals';
+import { createTestDatabase } from '../support/databases';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -213,6 +216,49 @@ describe('the retention of the audit log', () => {
     expect(await engine.database.queryValues(rows)).not.toContain('2026_01');
   });
 
+  /** Creates the partitions that a process creates which starts with this clock. */
+  async function startAt(now: string): Promise<void> {
+    engine.clock.set(now);
+    await engine.app.get(AuditPartitions).runDue();
+  }
+
+  it('goes on after a process started with its clock in a dropped month', async () => {
+    await threeMonths();
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+    await startAt('2026-01-05T00:00:00Z');
+    await sealAll(engine);
+    expect(await dropAll('2026-06-01T00:00:00Z')).toBe(2);
+    await sealAll(engine);
+    expect(await verify()).toMatchObject({
+      ok: true,
+      dropped_months: [{ month: '2026-01' }, { month: '2026-02' }],
+    });
+  });
+
+  it.each(['2026-01-05T00:00:00Z', '2020-01-05T00:00:00Z'])(
+    'drops the entries of a process whose clock was at %s, and then matches its records',
+    async (past) => {
+      await threeMonths();
+      expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+      await startAt(past);
+      await change(past);
+      engine.clock.set('2026-05-01T00:00:00Z');
+      await sealAll(engine);
+      expect(await verify()).toMatchObject({ ok: true, dropped_months: [{ month: '2026-01' }] });
+      expect(await dropAll('2026-05-01T00:00:00Z')).toBeGreaterThan(0);
+      await sealAll(engine);
+      const { ok, dropped_months: months } = await verify();
+      expect({ ok, second: months[1] }).toMatchObject({
+        ok: true,
+        second: { month: past.slice(0, 7), entry_count: 1, change_count: 1 },
+      });
+      expect(await dropAll('2026-06-01T00:00:00Z')).toBeGreaterThan(0);
+      expect((await verify()).ok).toBe(true);
+      await tamper(`DELETE FROM audit_drop WHERE number = 2`);
+      expect(await verify()).toMatchObject({ ok: false, dropped_months_match: false });
+    },
+  );
+
   it.each([
     ['among dropped changes', 2, '1'],
     ['in a later month, among dropped changes', 3, '1'],
@@ -287,5 +333,40 @@ it('has partitions before a process without due work writes the first entry', as
     expect(rows).toEqual([{ name: 'audit_log_2026_03' }]);
   } finally {
     await engine.close();
+  }
+});
+
+it('numbers drops of earlier releases in their order, and the next ones after them', async () => {
+  const database = await createTestDatabase();
+  const dataSource = await new DataSource(dataSourceOptions(database.url, 2)).initialize();
+  const insert = (month: string, at: string) =>
+    dataSource.query(
+      `INSERT INTO audit_drop (month, entry_count, change_count, through_seal, through_position, kept_digest, dropped_at)
+       VALUES ($1, 0, 0, 1, 5, repeat('0', 64), $2)`,
+      [month, at],
+    );
+  const hasNumbers = `SELECT FROM migration WHERE name = 'NumberDropsOfAuditMonths1796300331700'`;
+  try {
+    while ((await dataSource.query<object[]>(hasNumbers)).length > 0) {
+      await dataSource.undoLastMigration();
+    }
+    await insert('2020_01', '2026-05-02T00:00:00Z');
+    await insert('2026_02', '2026-05-01T00:00:00Z');
+    await insert('2026_01', '2026-05-01T00:00:00Z');
+    await migrate(database.url);
+    await insert('2026_01', '2026-05-03T00:00:00Z');
+    const rows = await dataSource.query<{ number: string; month: string }[]>(
+      'SELECT number, month FROM audit_drop ORDER BY number',
+    );
+    expect(rows.map(({ number, month }) => `${number}: ${month}`)).toEqual([
+      '1: 2026_01',
+      '2: 2026_02',
+      '3: 2020_01',
+      '4: 2026_01',
+    ]);
+    await expect(dataSource.query('DELETE FROM audit_drop')).rejects.toThrow(/append-only/);
+  } finally {
+    await dataSource.destroy();
+    await database.drop();
   }
 });

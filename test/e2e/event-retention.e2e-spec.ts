@@ -139,6 +139,23 @@ describe('the retention of events', () => {
     expect(await eventsOf(pending)).toEqual([]);
   });
 
+  it('checks 5,000 events at a time, and goes on after those that it kept', async () => {
+    const start = Date.now();
+    await recordMonth(inMonths(1), start);
+    await recordMonth(inMonths(2), start);
+    await recordMonth(inMonths(3), start);
+    await engine.database.query(
+      `INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at)
+       SELECT id, type, object_id, sequence, occurred_at FROM event ORDER BY id LIMIT 5500`,
+    );
+    engine.clock.set(inMonths(8).toISOString());
+    const retention = engine.app.get(EventRetention);
+    expect(await retention.runDue()).toBe(true);
+    expect(await count('event')).toBe(6_000);
+    while (await retention.runDue()) continue;
+    expect(await count('event')).toBe(5_500);
+  });
+
   it('stops the growth of the tables at constant business', async () => {
     const sizes: number[] = [];
     const start = Date.UTC(2024, 0, 1);

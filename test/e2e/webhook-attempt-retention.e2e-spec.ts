@@ -94,6 +94,19 @@ describe('the retention of attempts', () => {
   });
 });
 
+it('has a partition for the first attempt after a long stop, without due work', async () => {
+  const database = await createTestDatabase();
+  const dataSource = await new DataSource(dataSourceOptions(database.url, 2)).initialize();
+  const engine = await startTestApp({ databaseUrl: database.url });
+  try {
+    expect(await dataSource.query(PARTITIONS)).toContainEqual({ name: 'webhook_attempt_2026_03' });
+  } finally {
+    await engine.close();
+    await dataSource.destroy();
+    await database.drop();
+  }
+});
+
 describe('attempts of earlier releases', () => {
   let database: TestDatabase;
   let dataSource: DataSource;

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
 import { EventDispatcher, newDelivery } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { PAUSES_MS } from '../../src/modules/webhooks/delivery/domain/retry-schedule';
 import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
 import { EventLog } from '../../src/platform/outbox';
 import { accept, answer, isVerified, type Receiver, startReceiver } from '../support/receiver';
@@ -250,16 +251,19 @@ describe('webhook deliveries', () => {
       await createCoupon();
       await deliver();
     };
-    await failOnce();
-    engine.clock.advanceMs(119 * HOUR);
-    await failOnce();
+    const failFor119Hours = async () => {
+      await failOnce();
+      for (const hours of [48, 48, 23]) {
+        engine.clock.advanceMs(hours * HOUR);
+        await failOnce();
+      }
+    };
+    await failFor119Hours();
     expect(await endpointOf(endpoint)).toMatchObject({ is_active: true });
     receiver.behave(accept);
     await failOnce();
     receiver.behave(answer(500));
-    await failOnce();
-    engine.clock.advanceMs(119 * HOUR);
-    await failOnce();
+    await failFor119Hours();
     expect(await endpointOf(endpoint)).toMatchObject({ is_active: true });
     engine.clock.advanceMs(HOUR);
     await failOnce();
@@ -267,6 +271,22 @@ describe('webhook deliveries', () => {
       is_active: false,
       disabled_reason: 'failing',
     });
+  });
+
+  it('do not disable an endpoint that fails once, long after its last failure', async () => {
+    receiver.behave(answer(500));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    for (const pauseMs of PAUSES_MS.slice(1)) {
+      engine.clock.advanceMs(1.25 * pauseMs);
+      await deliver();
+    }
+    expect(await onlyDelivery(endpoint)).toMatchObject({ status: 'failed', attempt_count: 10 });
+    engine.clock.advanceMs(30 * 24 * HOUR);
+    await createCoupon();
+    await deliver();
+    expect(await endpointOf(endpoint)).toMatchObject({ is_active: true });
   });
 
   it('to a deleted endpoint are discarded', async () => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Client } from 'pg';
 import { WaitingRowsRepository } from '../../src/platform/jobs';
 import { WAITING_DELIVERIES } from '../../src/modules/webhooks/delivery/deliveries.repository';
@@ -6,6 +7,7 @@ import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-wor
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { accept, answer, type Receiver, startReceiver } from '../support/receiver';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const QUEUED = 2_500;
 /** Number of deliveries that are discarded in one commit. */
@@ -126,6 +128,35 @@ describe('deliveries to an endpoint that ends', () => {
       expect(await countHeads()).toBe(0);
     },
   );
+
+  it('do not disable it again by a 410 to a request from before it was enabled', async () => {
+    const endpoint = await registerWithQueue();
+    // Deliveries of the last portion are in flight.
+    await engine.database.query(
+      `UPDATE webhook_delivery SET due_at = '2019-01-01' WHERE object_id > 'coup_00' || lpad('2400', 24, '0')`,
+    );
+    const waiting: ServerResponse[] = [];
+    receiver.behave((_received, response) => waiting.push(response));
+    await engine.app.get(DeliveryWorker).runDue();
+    await until('two requests are sent', () => waiting.length >= 2);
+    waiting.shift()?.writeHead(410).end();
+    const read = async () =>
+      (await engine.http.get(`/v1/webhooks/endpoints/${endpoint}`)).body as object;
+    await until('it is disabled', async () =>
+      JSON.stringify(await read()).includes('"is_active":false'),
+    );
+    await change(endpoint, { is_active: true });
+    await createCustomer();
+    receiver.behave(answer(410));
+    for (const response of waiting) response.writeHead(410).end();
+    await engine.app.get(DeliveryWorker).idle();
+    expect(await read()).toMatchObject({ is_active: true, disabled_reason: null });
+    await discardAll();
+    receiver.behave(accept);
+    await deliver();
+    expect(await countOf(endpoint, 'discarded')).toBe(QUEUED);
+    expect(await countOf(endpoint, 'succeeded')).toBe(1);
+  });
 
   it.each([false, true])(
     'are discarded in portions after its deletion (ordered: %s)',

@@ -50,7 +50,9 @@ describe('the events that an endpoint gets', () => {
   }
 
   const disable = (reason: 'gone' | 'failing') =>
-    engine.app.get(WebhookEndpointsService).disable({ id: endpoint, url: URL_SENT }, reason);
+    engine.app
+      .get(WebhookEndpointsService)
+      .disable({ id: 'whd_0', endpointId: endpoint, url: URL_SENT }, reason);
 
   it('are those recorded while it was active, whenever they are dispatched', async () => {
     const first = await create();

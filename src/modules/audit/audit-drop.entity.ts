@@ -1,4 +1,4 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { BigIntColumn, InstantColumn } from '../../platform/database';
 import type { AuditDrop } from './domain/audit-drop';
 
@@ -9,7 +9,13 @@ import type { AuditDrop } from './domain/audit-drop';
   `"entry_count" >= 0 AND "change_count" >= 0 AND "through_seal" >= 0`,
 )
 export class AuditDropEntity implements AuditDrop {
-  @PrimaryColumn({ type: 'char', length: 7 }) readonly month!: string;
+  /**
+   * The order in which months were dropped, given by the database. A month is dropped again if a process whose clock is
+   * wrong created its partitions again.
+   */
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  readonly number?: string;
+  @Column({ type: 'char', length: 7 }) readonly month!: string;
   @BigIntColumn() readonly entryCount!: bigint;
   @BigIntColumn() readonly changeCount!: bigint;
   @BigIntColumn() readonly throughSeal!: bigint;

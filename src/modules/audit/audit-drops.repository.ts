@@ -47,7 +47,7 @@ const DIFFERENCES = `
     AND recorded.change_count = dropped.change_count::text AND recorded.through_seal = dropped.through_seal::text
     AND recorded.kept_digest = dropped.kept_digest
   WHERE dropped.month IS NULL OR recorded.month IS NULL AND (
-    SELECT dropped.month = max(month) OR to_char(dropped.dropped_at AT TIME ZONE 'UTC', 'YYYY_MM') > max(month)
+    SELECT dropped.number = max(number) OR to_char(dropped.dropped_at AT TIME ZONE 'UTC', 'YYYY_MM') > max(month)
     FROM audit_drop)
   LIMIT 1`;
 
@@ -115,9 +115,14 @@ export class AuditDropsRepository {
     await this.database.insert(AuditDropEntity, drop);
   }
 
-  /** Returns all dropped months, oldest first. */
+  async hasDropped(month: string): Promise<boolean> {
+    const sql = 'SELECT FROM audit_drop WHERE month = $1';
+    return (await this.database.query(sql, [month])).length > 0;
+  }
+
+  /** Returns all drops, in the order in which they were made. */
   listAll(): Promise<readonly AuditDrop[]> {
-    return this.database.select(AuditDropEntity, 'ORDER BY month', []);
+    return this.database.select(AuditDropEntity, 'ORDER BY number', []);
   }
 
   /**

@@ -80,6 +80,7 @@ export class AuditRetention implements OnModuleInit {
     return false;
   }
 
+  /** Drops a month and records it. Does not record a month again that is empty. */
   private drop(month: string): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.drops.limitLockWait();
@@ -89,6 +90,10 @@ export class AuditRetention implements OnModuleInit {
       const { last, entryCount, changeCount } = await this.drops.readMonthRange(month);
       const end = await this.chain.readEnd();
       if (last !== null && last > end.to) return false;
+      if (entryCount + changeCount === 0n && (await this.drops.hasDropped(month))) {
+        await this.drops.drop(month);
+        return true;
+      }
       const firstLeft = await this.drops.firstPositionOutside(month);
       const through = firstLeft === null ? end : await this.seals.findLastBefore(firstLeft);
       const drop: AuditDrop = {

@@ -47,7 +47,7 @@ export interface AuditVerification {
   readonly faults: readonly FaultySeal[];
   /** Ids of entries without a change. The engine writes no such entry. */
   readonly emptyEntries: readonly string[];
-  /** Months that were dropped after their retention, oldest first. */
+  /** Months that were dropped after their retention, in the order of their drops. */
   readonly drops: readonly AuditDrop[];
   /**
    * False if one of these is true:

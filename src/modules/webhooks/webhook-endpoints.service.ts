@@ -23,6 +23,7 @@ import {
   MAX_ENDPOINTS,
   type WebhookEndpoint,
 } from './domain/webhook-endpoint';
+import type { ClaimedDelivery } from './delivery/domain/delivery';
 import { EndpointQueue } from './delivery/endpoint-queue';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
 import { type RotatedSecret, WebhookSecretsService } from './webhook-secrets.service';
@@ -180,13 +181,18 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Disables an endpoint because of its responses. With `gone`, also discards the pending deliveries. Does nothing if
-   * the endpoint is already inactive or deleted, or if its URL has changed since the request was sent.
+   * Disables an endpoint because of the response to a delivery. With `gone`, also discards the pending deliveries. Does
+   * nothing if the endpoint is already inactive or deleted, if its URL has changed since the request was sent, or if the
+   * delivery is being discarded: then the endpoint was disabled and enabled again since.
    */
-  disable({ id, url }: Pick<WebhookEndpoint, 'id' | 'url'>, reason: DisabledReason): Promise<void> {
+  disable(
+    { id: deliveryId, endpointId: id, url }: Pick<ClaimedDelivery, 'id' | 'endpointId' | 'url'>,
+    reason: DisabledReason,
+  ): Promise<void> {
     return this.database.transaction(async () => {
       const before = await this.endpoints.lockExclusive(id);
       if (before?.isActive !== true || before.url !== url) return;
+      if (await this.queue.isDiscarding(id, deliveryId)) return;
       const now = this.clock.now();
       const after: WebhookEndpoint = nextVersion(before, now, {
         isActive: false,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Database } from './database';
 import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
@@ -44,6 +44,8 @@ const MISSING_TRIGGERS = `
 /** Creates and drops the monthly partitions of tables. */
 @Injectable()
 export class Partitions {
+  private readonly logger = new Logger('partitions');
+
   constructor(private readonly database: Database) {}
 
   /**
@@ -55,9 +57,13 @@ export class Partitions {
   async createMonths(table: string, now: Date, months: number): Promise<void> {
     for (const { suffix, from, to } of monthsFrom(now, months)) {
       if (await this.isCovered(table, from, to)) continue;
-      await this.withShortWaits(
+      const isCreated = await this.withShortWaits(
         `CREATE TABLE IF NOT EXISTS "${table}_${suffix}" PARTITION OF "${table}" FOR VALUES FROM ('${from}') TO ('${to}')`,
       );
+      if (isCreated) continue;
+      const text =
+        'a partition cannot be created: it is locked, or the default partition has rows of its month';
+      this.logger.warn({ table, month: suffix }, text);
     }
     for (const { sql } of await this.database.query<{ sql: string }>(MISSING_TRIGGERS, [table])) {
       await this.withShortWaits(sql);

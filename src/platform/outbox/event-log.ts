@@ -99,9 +99,13 @@ const DELETABLE = `
   AND NOT EXISTS (
     SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')`;
 
+/** Number of events of which one batch reads whether they can be deleted. */
+const MAX_CHECKED = 5_000;
+const LAST_CHECKED = `SELECT id FROM event WHERE id < $1 AND id > $2 ORDER BY id OFFSET ${MAX_CHECKED - 1} LIMIT 1`;
+
 /** Locks the oldest events, ordered by id, because the time of an event on a test clock says nothing about its age. */
 const LOCK_OLDEST = `
-  SELECT id FROM event WHERE id < $1 AND id > $3 AND ${DELETABLE}
+  SELECT id FROM event WHERE id < $1 AND id > $3 AND id <= $4 AND ${DELETABLE}
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
@@ -245,7 +249,7 @@ export class EventLog {
 
   /**
    * Deletes the oldest events recorded before an instant, together with their deliveries, in one commit. Keeps events
-   * for which no deliveries were created yet, and events with a pending delivery.
+   * for which no deliveries were created yet, and events with a pending delivery. Checks at most {@link MAX_CHECKED}.
    * @param after only events with higher ids are deleted; empty: all
    * @returns the number of deleted events, and the id after which the next batch starts; null: there are no more events
    */
@@ -255,12 +259,14 @@ export class EventLog {
     after: string,
   ): Promise<{ readonly deleted: number; readonly next: string | null }> {
     return this.database.transaction(async () => {
-      const parameters = [firstIdAt('evt', before), limit, after];
+      const end = firstIdAt('evt', before);
+      const lastChecked = await this.database.queryValue<string>(LAST_CHECKED, [end, after]);
+      const parameters = [end, limit, after, lastChecked ?? end];
       const ids = await this.database.queryValues<string>(LOCK_OLDEST, parameters);
-      if (ids.length === 0) return { deleted: 0, next: null };
+      if (ids.length === 0) return { deleted: 0, next: lastChecked };
       const deleted = await this.database.query<PlaceRow>(DELETE_EVENTS, [ids]);
       await this.removeData(deleted);
-      const next = ids.length < limit ? null : (ids.at(-1) ?? null);
+      const next = ids.length < limit ? lastChecked : (ids.at(-1) ?? null);
       return { deleted: deleted.length, next };
     });
   }

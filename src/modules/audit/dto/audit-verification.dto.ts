@@ -90,7 +90,7 @@ export class AuditVerificationDto {
   readonly empty_entries!: readonly string[];
   @NestedListProperty(
     AuditDropDto,
-    'Months that were dropped after `AUDIT_RETENTION_MONTHS`, oldest first. Their seals are kept, as are hashes of dropped changes whose seal also covers kept changes.',
+    'Drops of months after `AUDIT_RETENTION_MONTHS`, oldest first. Their seals are kept, as are hashes of dropped changes whose seal also covers kept changes.',
   )
   readonly dropped_months!: readonly AuditDropDto[];
   @BooleanProperty(

@@ -23,12 +23,21 @@ export class AttemptRetention implements OnModuleInit {
     private readonly configuration: Configuration,
   ) {}
 
-  onModuleInit(): void {
+  /**
+   * Creates partitions before the first attempt, also after a long stop. Otherwise its month would go into the default
+   * partition, which is never dropped.
+   */
+  async onModuleInit(): Promise<void> {
     this.jobs.register({
       name: 'webhook-attempt-retention',
       idleMs: EVERY_MS,
       runDue: () => this.runDue(),
     });
+    try {
+      await this.partitions.createMonths(TABLE, this.clock.now(), MONTHS);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'partitions of webhook attempts are created later');
+    }
   }
 
   /** Creates missing partitions, and drops at most one partition. Returns true if one was dropped. */

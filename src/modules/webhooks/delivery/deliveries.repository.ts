@@ -8,6 +8,7 @@ import type {
   DeliveryFilter,
   DeliveryStatus,
 } from './domain/delivery';
+import { LONGEST_PAUSE_MS } from './domain/retry-schedule';
 import { HeadsRepository, IS_PENDING } from './heads.repository';
 import { IS_RECEIVING } from './receivers.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
@@ -117,6 +118,7 @@ const CLAIM = `
 /**
  * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
  * Maintains `webhook_failure`: a success deletes the row of the endpoint, and a failure inserts a row if there is none.
+ * A failure more than an hour after the last one sets `last_at`, and restarts `since` if the last one was before `$12`.
  */
 const RECORD = `
   WITH result AS (
@@ -139,6 +141,11 @@ const RECORD = `
   ), failing AS (
     INSERT INTO webhook_failure (endpoint_id, since)
     SELECT endpoint_id, $10 FROM health WHERE NOT works ON CONFLICT (endpoint_id) DO NOTHING
+  ), failing_again AS (
+    UPDATE webhook_failure SET last_at = $10, since = CASE WHEN coalesce(last_at, since) < $12 THEN $10 ELSE since END
+    FROM health
+    WHERE webhook_failure.endpoint_id = health.endpoint_id AND NOT works
+      AND coalesce(last_at, since) < $10 - interval '1 hour'
   )
   INSERT INTO webhook_attempt
     (delivery_id, number, started_at, duration_ms, status_code, error, response_start)
@@ -146,6 +153,9 @@ const RECORD = `
     result.error, result.response_start
   FROM written JOIN result ON result.id = written.id
   RETURNING delivery_id`;
+
+/** A failure after a longer gap begins a new series. `last_at` can be an hour early; the rest is for delays of due work. */
+const LONGEST_GAP_MS = LONGEST_PAUSE_MS + 2 * 3_600_000;
 
 /** Condition: no newer delivery of the event to the same endpoint exists, in any status. */
 const NOT_RETRIED = `
@@ -230,6 +240,7 @@ export class DeliveriesRepository {
       results.map(({ attempt }) => attempt.responseStart),
       now,
       results.map(({ isSent }) => isSent),
+      new Date(now.getTime() - LONGEST_GAP_MS),
     ]);
   }
 

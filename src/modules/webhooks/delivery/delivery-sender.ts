@@ -46,7 +46,7 @@ export class DeliverySender {
 
   /**
    * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
-   * its attempts have failed for {@link FAILING_LIMIT_MS}. If disabling fails, the error is logged, and the next attempt
+   * its attempts have failed for {@link FAILING_LIMIT_MS}, without a longer gap between them than retries can have. If disabling fails, the error is logged, and the next attempt
    * with such a result disables the endpoint.
    */
   async deliver(
@@ -124,20 +124,20 @@ export class DeliverySender {
   }
 
   private async recordHealth(
-    { endpointId: id, url }: ClaimedDelivery,
+    delivery: ClaimedDelivery,
     { failingSince }: Receiver,
     outcome: AttemptOutcome,
   ): Promise<void> {
     if (outcome.status === 'succeeded') return;
     if (outcome.status === 'discarded') {
-      await this.endpoints.disable({ id, url }, 'gone');
+      await this.endpoints.disable(delivery, 'gone');
       return;
     }
     const now = this.clock.now();
     if (!isTooLong(failingSince, now)) return;
     // Reads the time of the first failure again, because another attempt may have succeeded since the claim.
-    if (isTooLong(await this.receivers.failingSince(id), now)) {
-      await this.endpoints.disable({ id, url }, 'failing');
+    if (isTooLong(await this.receivers.failingSince(delivery.endpointId), now)) {
+      await this.endpoints.disable(delivery, 'failing');
     }
   }
 }

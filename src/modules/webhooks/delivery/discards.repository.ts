@@ -37,6 +37,8 @@ const DISCARD = `
     SELECT id FROM webhook_delivery AS delivery WHERE id = ANY ($1) AND ${IS_PENDING} FOR UPDATE SKIP LOCKED))
   RETURNING id`;
 
+const COVERS = `SELECT FROM webhook_endpoint WHERE id = $1 AND discard_to COLLATE "C" >= $2`;
+
 const END = 'UPDATE webhook_endpoint SET discard_to = NULL WHERE id = $1';
 
 /**
@@ -70,6 +72,10 @@ export class DiscardsRepository {
       if (endpointId === null) return false;
       return this.discardPortion(endpointId, now);
     });
+  }
+
+  async covers(endpointId: string, deliveryId: string): Promise<boolean> {
+    return (await this.database.query(COVERS, [endpointId, deliveryId])).length > 0;
   }
 
   /** Returns false if deliveries are left and none could be discarded now. */

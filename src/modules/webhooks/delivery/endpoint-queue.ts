@@ -45,4 +45,9 @@ export class EndpointQueue {
     await this.receivers.forgetSubscriptions(endpointId);
     await this.discards.begin(endpointId, now);
   }
+
+  /** Returns true if a delivery is one of those that are being discarded. */
+  isDiscarding(endpointId: string, deliveryId: string): Promise<boolean> {
+    return this.discards.covers(endpointId, deliveryId);
+  }
 }
