@@ -207,42 +207,6 @@ describe('with a clock that differs from that of Stripe,', () => {
   const waitMs = () =>
     (engine.app as INestApplicationContext).get(AutomaticChargesService).waitMs('stripe', true);
 
-  describe('an invoice that waited while the clock was ahead is charged within minutes once it is right,', () => {
-    const goOn = () => Promise.resolve();
-    const restart = () => restartOn(databases[0]?.url ?? '');
-
-    it.each([
-      ['without a restart, two hours later', goOn, 120 * MINUTE_MS],
-      ['without a restart, a month later', goOn, 30 * DAY_MS],
-      ['after a restart', restart, 120 * MINUTE_MS],
-    ])('%s', async (_, restartOrNot, ms) => {
-      await listEvents();
-      const invoice = await finalize();
-      await whileAhead(ms, async () => {
-        await restart();
-        stripe.faults.plan('error_500_before', { operation: 'events.list', times: 100 });
-        await runForMinutes(2);
-        stripe.faults.clear();
-      });
-      expect(succeeded()).toEqual([]);
-      await restartOrNot();
-      await expectPaidOnce(invoice, 2);
-    });
-  });
-
-  it('a charge that is planned for later is not made earlier by a start', async () => {
-    const { customer } = await shop.customerWith('pm_card_chargeCustomerFail');
-    const lines = [{ description: 'Work', amount: 1_000 }];
-    const body = { customer_id: customer, currency: 'USD', collection: 'automatic', lines };
-    const { id } = await shop.post('/v1/invoices', body);
-    await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
-    await runForMinutes(2);
-    const planned = await shop.get(`/v1/invoices/${id}`);
-    await restartOn(databases[0]?.url ?? '');
-    await runForMinutes(2);
-    expect(await shop.get(`/v1/invoices/${id}`)).toEqual(planned);
-  });
-
   it.each([
     ['without a restart', false],
     ['after a restart', true],

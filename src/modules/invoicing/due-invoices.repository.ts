@@ -72,17 +72,6 @@ const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = greatest(updated_at, $3)
   WHERE id = ANY ($1)`;
 
-/** Charges that were due, or waited for up to a minute, by a clock that was ahead of the present time. */
-const PLAN_MISDATED = `
-  UPDATE invoice SET collect_at = $1, version = version + 1
-  WHERE id IN (
-    SELECT id FROM invoice
-    WHERE test_clock_id IS NULL AND ${CHARGEABLE}
-      AND collect_at > $1::timestamptz + interval '1 minute'
-      AND updated_at > $1::timestamptz + interval '1 minute'
-      AND collect_at <= updated_at + interval '1 minute'
-    FOR NO KEY UPDATE SKIP LOCKED)`;
-
 /** Changes only `collect_at` of invoices that are not open, for the same reason as {@link CLOSE_COLLECTION}. */
 const POSTPONE_DUE = `
   UPDATE invoice SET collect_at = $2, version = version + (status = 'open')::int,
@@ -210,11 +199,6 @@ export class DueInvoicesRepository {
   async planCollecting(ids: readonly string[], at: Date, now: Date): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
-  }
-
-  /** Makes charges due now that wait for the time of a clock that was ahead. Skips invoices that are locked. */
-  async planMisdated(now: Date): Promise<void> {
-    await this.database.query(PLAN_MISDATED, [now]);
   }
 
   /** Lets the planned charge of these invoices be made even if their subscription becomes unpaid before then. */

@@ -93,14 +93,6 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Makes charges in real time due now that wait because a clock was ahead. Leaves out planned retries, and invoices that
-   * are locked.
-   */
-  planMisdated(now: Date): Promise<void> {
-    return this.due.planMisdated(now);
-  }
-
-  /**
    * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice is charged even if its
    * subscription becomes unpaid before then, for example because the charge of another invoice failed. If pending
    * payments reserve the whole unpaid amount of an invoice, its charge waits until these payments have ended. Records

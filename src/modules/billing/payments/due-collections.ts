@@ -1,5 +1,4 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { isMisdated } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { isDatabaseOutOfReach, OutcomeUnknownError } from '../../../platform/database';
 import { ReturnedLeases } from '../../../platform/processes';
@@ -18,8 +17,6 @@ const BATCH_SIZE = 20;
 export class DueCollections extends LimitedPoller<Payment> implements OnModuleInit {
   private readonly logger = new Logger(WORK);
   private examined = 0;
-  /** Time of the last claim of this process; null before the first. */
-  private claimedAt: Date | null = null;
 
   constructor(
     private readonly testClocks: TestClockParticipants,
@@ -59,12 +56,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     return this.examined + closed > 0;
   }
 
-  /** The first claim, and the first after the clock was set back, also makes invoices due that a wrong clock postponed. */
   protected async claim(limit: number): Promise<readonly Payment[]> {
     const now = this.clock.now();
-    if (this.claimedAt === null || isMisdated(this.claimedAt, now))
-      await this.collection.planMisdated(now);
-    this.claimedAt = now;
     const begun = this.collectInvoices.begin(null, now, limit).catch((error: unknown) => {
       if (concernsAll(error)) throw error;
       const message = 'due work failed together, and is done one by one';
