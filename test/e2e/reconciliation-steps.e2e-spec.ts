@@ -76,11 +76,16 @@ describe('a step of a comparison with the provider', () => {
     ['the provider does not answer about', 'provider_unavailable'],
     ['answers of the provider cannot be processed for', 'internal_error'],
   ])('passes over an object after some hours, if %s it', async (_, failureCode) => {
-    const id = await startWithDifferences(4);
-    const unreadable = [...story.stripe.account.paymentIntents.keys()].sort()[1] ?? '';
+    const id = await startWithDifferences(5);
+    const [, unreadable, , once] = [...story.stripe.account.paymentIntents.keys()].sort();
+    let isFirst = true;
     const provider = story.engine.app.get(ProviderMovementsService);
     const read = provider.read.bind(provider);
     jest.spyOn(provider, 'read').mockImplementation((name, kind, reference) => {
+      if (reference === once && isFirst) {
+        isFirst = false;
+        return Promise.resolve(null);
+      }
       if (reference !== unreadable) return read(name, kind, reference);
       if (failureCode === 'provider_unavailable') return Promise.resolve(null);
       throw new Error('The answer cannot be processed.');
@@ -89,9 +94,11 @@ describe('a step of a comparison with the provider', () => {
     expect(await readRun(id)).toMatchObject({
       status: 'failed',
       failure_code: failureCode,
-      differences_found: 3,
+      differences_found: 4,
     });
-    expect((await differencesOf(id)).size).toBe(3);
+    expect((await differencesOf(id)).size).toBe(4);
+    const metrics = await story.engine.uncheckedHttp.get('/metrics');
+    expect(metrics.text).toContain('reconciliation_differences{provider="stripe"} 4');
   });
 
   it('ends within its lease if the provider is slow', async () => {

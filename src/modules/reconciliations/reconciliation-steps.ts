@@ -149,7 +149,7 @@ export class ReconciliationSteps {
   /**
    * Reads the objects that seem to differ again, because they may have changed since the list was read. Reads both the
    * provider and the books. Returns a step with the differences that remain. If an object cannot be read, the step ends
-   * before it, so that the differences found so far are kept; see {@link passesOverUnreadable} for when it goes on.
+   * before it, so that the differences found so far are kept. It passes over the first object in its last attempt.
    * @returns null if the provider did not answer about the first object
    * @throws {Error} if the first object cannot be processed
    */
@@ -191,7 +191,7 @@ export class ReconciliationSteps {
   ): Promise<readonly Difference[] | ReconciliationFailure | null> {
     try {
       const seen = await this.readAgain(run, kind, one);
-      if (seen === null) return this.passOver(run, one, 'provider_unavailable');
+      if (seen === null) return isFirst ? this.passOver(run, one, 'provider_unavailable') : null;
       const type = differenceBetween(seen.booked, seen.reported, seen.isReturned);
       return type === null ? [] : [await this.difference(run, type, kind, seen)];
     } catch (error) {

@@ -145,12 +145,13 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
   return { ...counted, status, position: null, dueAt: null, endedAt: now };
 }
 
-/**
- * Returns true if the next step passes over an object that cannot be read: if this is its last attempt, or if the run
- * has already waited for another object in vain.
- */
+/** {@link MAX_ATTEMPTS} of a run that has passed over an object; its pauses add up to 15 seconds. */
+const MAX_ATTEMPTS_AFTER_FAILURE = 3;
+
+/** Returns true if the next step passes over its first object if that cannot be read. */
 export function passesOverUnreadable(run: Reconciliation): boolean {
-  return run.failureCode !== null || run.attempts + 1 - run.interruptions >= MAX_ATTEMPTS;
+  const limit = run.failureCode === null ? MAX_ATTEMPTS : MAX_ATTEMPTS_AFTER_FAILURE;
+  return run.attempts + 1 - run.interruptions >= limit;
 }
 
 /**

@@ -17,7 +17,7 @@ export const RECONCILIATION_EVENTS = {
   ),
   failed: reconciliationEvent(
     'reconciliation.failed',
-    'A comparison with a payment provider failed, because none of its steps succeeded for hours.',
+    'A comparison with a payment provider is incomplete, because it got no further for hours. It can have found differences.',
     { status: 'failed', failure_code: 'provider_unavailable' },
   ),
 } as const satisfies Record<Exclude<ReconciliationStatus, 'running'>, unknown>;

@@ -15,13 +15,21 @@ const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconcilia
 const OF_LAST_DAYS = `from_at <= created_at - interval '168 hours' + interval '1 minute' AND to_at >= created_at - interval '1 minute'
   AND created_at <= $1::timestamptz + interval '${MAX_AHEAD_MS} milliseconds'`;
 
-const LAST_COMPLETED = `
-  SELECT DISTINCT ON (provider) provider, differences_found AS found, ended_at AS "endedAt"
-  FROM reconciliation WHERE status = 'completed' AND ${OF_LAST_DAYS} ORDER BY provider, id DESC`;
+/** A failed run counts if it found differences: it compared all objects but those that it could not read. */
+const LAST_RESULTS = `
+  SELECT provider, max(ended_at) FILTER (WHERE status = 'completed') AS "completedAt",
+    (array_agg(differences_found ORDER BY id DESC) FILTER (WHERE status = 'completed' OR differences_found > 0))[1] AS found
+  FROM reconciliation WHERE status <> 'running' AND ${OF_LAST_DAYS} GROUP BY provider`;
 
 const LAST_ENDED = `WHERE status <> 'running' AND ${OF_LAST_DAYS} ORDER BY id DESC LIMIT 1`;
 const LAST_STARTED = `WHERE provider = $2 AND ${OF_LAST_DAYS} ORDER BY id DESC LIMIT 1`;
 const RUNNING = `WHERE provider = $1 AND status = 'running'`;
+
+export interface LastResult {
+  readonly provider: string;
+  readonly found: number | null;
+  readonly completedAt: Date | null;
+}
 
 @Injectable()
 export class ReconciliationsRepository {
@@ -61,13 +69,12 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, LAST_ENDED, [now]);
   }
 
-  /** Returns the last completed run of the last seven days with each provider, with the number of differences found. */
-  findLastCompleted(
-    now: Date,
-  ): Promise<
-    readonly { readonly provider: string; readonly found: number; readonly endedAt: Date }[]
-  > {
-    return this.database.query(LAST_COMPLETED, [now]);
+  /**
+   * Returns for each provider the number of differences that the last run of the last seven days found, and when such a
+   * run was last completed. Null: there is none.
+   */
+  findLastResults(now: Date): Promise<readonly LastResult[]> {
+    return this.database.query(LAST_RESULTS, [now]);
   }
 
   page(request: PageRequest): Promise<Page<Reconciliation>> {

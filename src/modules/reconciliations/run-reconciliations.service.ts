@@ -35,20 +35,20 @@ export class RunReconciliationsService {
       [
         {
           name: 'reconciliation_differences',
-          help: 'Differences that the last completed reconciliation of the last seven days with a provider found.',
+          help: 'Differences that the last reconciliation of the last seven days with a provider found.',
           labelNames: ['provider'],
         },
         {
           name: 'reconciliation_completed_timestamp_seconds',
-          help: 'Unix time at which that reconciliation ended.',
+          help: 'Unix time at which such a reconciliation was last completed.',
           labelNames: ['provider'],
         },
       ],
-      async (differences, completedAt) => {
-        const last = await reconciliations.findLastCompleted(clock.now());
-        for (const { provider, found, endedAt } of last) {
-          differences.set({ provider }, found);
-          completedAt.set({ provider }, endedAt.getTime() / 1_000);
+      async (differences, completed) => {
+        for (const last of await reconciliations.findLastResults(clock.now())) {
+          const { provider, found, completedAt } = last;
+          if (found !== null) differences.set({ provider }, found);
+          if (completedAt !== null) completed.set({ provider }, completedAt.getTime() / 1_000);
         }
       },
     );

@@ -131,13 +131,15 @@ export class ProviderEventsService {
         await this.events.restartListing('stripe', listing, this.clock.now());
         return null;
       }
-      for (const event of page.events)
-        await this.events.insertIfNew('stripe', event, listing.listingAt);
+      const now = this.clock.now();
+      // The clock may have been ahead when the list began.
+      const receivedAt = listing.listingAt < now ? listing.listingAt : now;
+      for (const event of page.events) await this.events.insertIfNew('stripe', event, receivedAt);
       // A clock that is ahead of the provider's would pass over events that the provider dates by its own.
       if (listing.pageAfter === null) listing = { ...listing, providerListingAt: page.answeredAt };
       if (page.next === null) return listing;
       listing = { ...listing, pageAfter: page.next };
-      await this.events.recordPage('stripe', listing, aMinuteAfter(this.clock.now()));
+      await this.events.recordPage('stripe', listing, aMinuteAfter(now));
     }
   }
 }
