@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
+import { inTurn } from './in-turn';
 
 /**
  * Express adapter that creates requests and responses with Express's prototypes. Otherwise Express would change the
@@ -22,7 +23,7 @@ export class HttpAdapter extends ExpressAdapter {
           // `catchUnroutable` checks the header, because the answer of Node would have no body.
           requireHostHeader: false,
         },
-        express,
+        inTurn(express),
       ),
     );
   }
