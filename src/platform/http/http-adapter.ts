@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, type RequestListener, ServerResponse } f
 import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
+import { inTurn } from './in-turn';
 
 /**
  * Express adapter that creates requests and responses with Express's prototypes. Otherwise Express would change the

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Configuration, isLoopback } from '../config';
 import { ProblemError } from '../errors';
+import { inTurn } from '../http/in-turn';
 import { loopbackRefusal } from '../http/loopback-guard';
 import { hostFault } from '../http/url-guard';
 import { Metrics } from './metrics';
@@ -36,9 +37,11 @@ export class MonitoringServer implements OnApplicationShutdown {
   async listen(): Promise<number | null> {
     const { monitoringPort, host } = this.configuration;
     if (monitoringPort === null) return null;
-    this.server = createServer((request, response) => {
-      void this.answer(request).then((answer) => send(response, answer));
-    });
+    this.server = createServer(
+      inTurn((request, response) => {
+        void this.answer(request).then((answer) => send(response, answer));
+      }),
+    );
     this.server.listen(monitoringPort, host);
     await once(this.server, 'listening');
     return (this.server.address() as AddressInfo).port;

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { until } from '../../../test/support/until';
+import { inTurn } from './in-turn';
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+const post = (bytes: number): string =>
+  `POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`;
+/** Parts of an answer of more bytes than the buffers of a connection hold. */
+const LARGE = Array.from({ length: 200 }, () => Buffer.alloc(100_000, 'a'));
+
+describe('requests of one connection', () => {
+  let server: Server;
+  let client: Socket;
+  let handled: string[];
+  let running: number;
+  /** Bytes received from the client until the large answer was sent. */
+  let readMeanwhile: number;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === '/large') await pipeline(Readable.from(LARGE), response);
+    else if (request.url === '/last') response.setHeader('Connection', 'close').end('last');
+    else response.end(`[${(await buffer(request)).length}]`);
+  }
+
+  beforeEach(async () => {
+    handled = [];
+    running = 0;
+    readMeanwhile = 0;
+    server = createServer(
+      inTurn((request, response) => {
+        handled.push(request.url ?? '');
+        running += 1;
+        const { socket } = request;
+        response.once('close', () => {
+          running -= 1;
+          if (request.url === '/large') readMeanwhile = socket.bytesRead;
+        });
+        answer(request, response).catch(() => undefined);
+      }),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.on('error', () => undefined);
+  });
+
+  afterEach(() => {
+    client.destroy();
+    server.close();
+  });
+
+  it('are answered in order, also those with large bodies', async () => {
+    client.write(get('/') + post(300_000) + post(5) + post(1_000_000) + get('/last') + get('/'));
+    expect((await text(client)).match(/\[\d+\]|last/g)).toEqual([
+      '[0]',
+      '[300000]',
+      '[5]',
+      '[1000000]',
+      'last',
+    ]);
+    // The request after the answer with `Connection: close` is dropped.
+    expect(handled).toEqual(['/', '/body', '/body', '/body', '/last']);
+  });
+
+  it('are read as they are answered', async () => {
+    client.write(get('/large') + get('/small').repeat(20_000) + get('/last'));
+    await buffer(client);
+    expect(handled).toHaveLength(20_002);
+    expect(readMeanwhile).toBeLessThan(200_000);
+  });
+
+  it('are dropped if the client leaves before their turn', async () => {
+    client.write(get('/large') + get('/small').repeat(3));
+    await once(client, 'readable');
+    expect([handled, running]).toEqual([['/large'], 1]);
+    client.destroy();
+    await until('the answer is closed', () => running === 0);
+    const other = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    other.write(get('/last'));
+    await text(other);
+    expect(handled).toEqual(['/large', '/last']);
+  });
+});
