@@ -1,11 +1,8 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { Lifecycle } from '../../src/platform/observability';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
-import { openTransaction } from '../support/open-transaction';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -54,41 +51,6 @@ describe('a caller without a credential', () => {
     const answer = await createCustomer().send(large);
     // Read, and refused for what it holds.
     expect(answer.status).toBe(400);
-  });
-
-  it('uses no memory for bodies of requests that wait behind another one when it leaves', async () => {
-    const server = engine.app.getHttpServer();
-    const requests: string[] = [];
-    server.on('request', ({ url }: IncomingMessage) => requests.push(url ?? ''));
-    const unlock = await openTransaction(engine.database, () =>
-      engine.database.query('LOCK TABLE customer IN ACCESS EXCLUSIVE MODE'),
-    );
-    const webhook = '/v1/providers/stripe/webhooks';
-    const blocked = `GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${BOOTSTRAP_KEY}\r\n\r\n`;
-    const large = `POST ${webhook} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${2 ** 20}\r\n\r\n{`;
-    for (let count = 0; count < 20; count += 1) {
-      const socket = connect({ port: Number(new URL(await engine.app.getUrl()).port) });
-      sockets.push(socket);
-      socket.write(blocked + large);
-    }
-    await until(
-      'all requests are read',
-      () => requests.filter((url) => url === webhook).length === 20,
-    );
-    for (const socket of sockets) socket.destroy();
-    await until(
-      'no client is connected',
-      async () => (await promisify(server.getConnections.bind(server))()) === 0,
-    );
-    await unlock();
-    const { status, body } = await engine.uncheckedHttp
-      .post(webhook)
-      .set('Content-Type', 'application/json')
-      .send(`"${'x'.repeat(600_000)}"`);
-    expect([status, body]).toEqual([
-      422,
-      expect.objectContaining({ code: 'payment_provider_not_enabled' }),
-    ]);
   });
 
   it('is answered when it does not send its body', async () => {

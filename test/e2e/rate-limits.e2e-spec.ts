@@ -188,22 +188,26 @@ describe('rate limits', () => {
     }
   });
 
-  it('apply beside a process whose clock is ahead', async () => {
-    const ahead = await startTestApp({ environment: ENVIRONMENT, databaseUrl: engine.databaseUrl });
+  it('apply across processes beside one whose clock is ahead', async () => {
+    const start = () => startTestApp({ environment: ENVIRONMENT, databaseUrl: engine.databaseUrl });
+    const [other, ahead] = [await start(), await start()];
     try {
       const [row] = await engine.database.query<{ now: Date }>('SELECT now()');
       const now = row?.now ?? new Date(0);
-      engine.clock.set(now.toISOString());
+      for (const { clock } of [engine, other]) clock.set(now.toISOString());
       ahead.clock.set(new Date(now.getTime() + 3_600_000).toISOString());
       const all: number[] = [];
-      for (let second = 0; second < 4; second += 1) {
-        all.push(...(await statuses(2, () => get())));
-        await engine.app.get(RateLimits).share();
+      for (let second = 0; second < 5; second += 1) {
+        for (const app of [engine, other]) {
+          all.push(...(await statuses(1, () => get('/v1/customers', BOOTSTRAP, app))));
+        }
         await get('/v1/customers', BOOTSTRAP, ahead);
-        await ahead.app.get(RateLimits).share();
+        for (const { app } of [engine, other, ahead]) await app.get(RateLimits).share();
       }
-      expect(all.filter((status) => status === 200)).toHaveLength(5);
+      // One request more, because a process does not know at once what another one has admitted.
+      expect(all.filter((status) => status === 200).length).toBeLessThanOrEqual(6);
     } finally {
+      await other.close();
       await ahead.close();
       await engine.database.query('DELETE FROM rate_limit_count');
     }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import type { Express, Response } from 'express';
-import { until } from '../../../test/support/until';
+import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
 import { HttpAdapter } from './http-adapter';
 
 describe('the HTTP adapter', () => {
@@ -40,33 +39,6 @@ describe('the HTTP adapter', () => {
     const [request, response] = await received;
     expect(Object.getPrototypeOf(request)).toBe(express.request);
     expect(Object.getPrototypeOf(response)).toBe(express.response);
-  });
-
-  it('handles the requests of a connection one after the other, and none of a client that has left', async () => {
-    const handled: Response[] = [];
-    express.get('/slow', (_request, response) => void handled.push(response));
-    const client = connect(Number(new URL(url()).port), '127.0.0.1');
-    let received = '';
-    client.on('data', (data) => (received += data.toString()));
-    const request = 'GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n';
-    client.write(request.repeat(3));
-    for (const count of [1, 2]) {
-      await until('a request is handled', () => handled.length > 0);
-      expect(handled).toHaveLength(1);
-      handled.pop()?.json(count);
-      await until('its answer has come', () => received.endsWith(`\r\n\r\n${count}`));
-    }
-    await until('the last request is handled', () => handled.length > 0);
-    const isReceived = once(server, 'request');
-    client.write(request);
-    await isReceived;
-    client.destroy();
-    const [last] = handled as [Response];
-    last.setHeader('Content-Length', 1).write('3');
-    await once(last, 'close');
-    last.end();
-    await (await fetch(`${url()}/echo/ada`, { method: 'POST' })).arrayBuffer();
-    expect(handled).toEqual([last]);
   });
 
   it('has the members of Express on requests and responses', async () => {

@@ -1,5 +1,4 @@
-import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { inTurn } from './in-turn';
@@ -28,26 +27,6 @@ export class HttpAdapter extends ExpressAdapter {
       ),
     );
   }
-}
-
-/**
- * Returns a listener that handles the requests of a connection one after the other, and none after its client has left.
- * Node reports a pipelined request at once, and gives its response the socket when the response before it has been
- * sent. If the client leaves before, such a response never emits `close`, and what is freed then would be kept for ever.
- */
-function inTurn(handle: RequestListener): RequestListener {
-  return (request, response) => {
-    if (response.socket !== null) {
-      handle(request, response);
-      return;
-    }
-    response.once('socket', (socket: Socket) => {
-      // After the `close` of the response before it, which frees what that request used.
-      process.nextTick(() => {
-        if (!socket.destroyed) handle(request, response);
-      });
-    });
-  };
 }
 
 /**

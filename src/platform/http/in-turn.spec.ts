@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -65,6 +66,23 @@ describe('requests of one connection', () => {
     ]);
     // The request after the answer with `Connection: close` is dropped.
     expect(handled).toEqual(['/', '/body', '/body', '/body', '/last']);
+  });
+
+  it('run in contexts of their own', async () => {
+    const contexts: (string | undefined)[] = [];
+    const context = new AsyncLocalStorage<string>();
+    server.removeAllListeners('request').on(
+      'request',
+      inTurn((request, response) => {
+        contexts.push(context.getStore());
+        context.run(request.url ?? '', () => {
+          setImmediate(() => void answer(request, response));
+        });
+      }),
+    );
+    client.write(get('/first') + get('/second') + get('/last'));
+    await text(client);
+    expect(contexts).toEqual([undefined, undefined, undefined]);
   });
 
   it('are read as they are answered', async () => {

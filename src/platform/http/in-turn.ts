@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -20,11 +21,15 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
       return;
     }
     stopReading(socket);
+    // Otherwise it would run in the context of the request before it, with its caller.
+    const run = AsyncResource.bind(() => {
+      handle(request, response);
+    });
     before.once('finish', () => {
       // Lets other connections take a turn between two requests of this one.
       setImmediate(() => {
         if (lastOf.get(socket) === response) readAgain(socket);
-        if (socket.writable) handle(request, response);
+        if (socket.writable) run();
       });
     });
   };
