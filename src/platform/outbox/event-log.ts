@@ -94,10 +94,13 @@ const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, pack_place';
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
+/** With LIMIT, PostgreSQL looks up each event; for NOT EXISTS it can read all deliveries. */
 const DELETABLE = `
-  NOT EXISTS (SELECT FROM event_dispatch WHERE event_id = event.id)
-  AND NOT EXISTS (
-    SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')`;
+  (SELECT true FROM event_dispatch WHERE event_id = event.id LIMIT 1) IS NULL
+  AND (
+    SELECT true FROM webhook_delivery AS delivery
+    WHERE delivery.event_id = event.id AND delivery.status = 'pending' LIMIT 1
+  ) IS NULL`;
 
 /** Number of events of which one batch reads whether they can be deleted. */
 const MAX_CHECKED = 5_000;

@@ -119,6 +119,7 @@ const CLAIM = `
  * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
  * Maintains `webhook_failure`: a success deletes the row of the endpoint, and a failure inserts a row if there is none.
  * A failure more than an hour after the last one sets `last_at`, and restarts `since` if the last one was before `$12`.
+ * Locks these rows in one order, because several processes record results of the same endpoints.
  */
 const RECORD = `
   WITH result AS (
@@ -135,17 +136,19 @@ const RECORD = `
     RETURNING delivery.id, delivery.attempts, delivery.endpoint_id, delivery.status, result.is_sent
   ), health AS (
     SELECT endpoint_id, bool_or(status = 'succeeded') AS works FROM written WHERE is_sent GROUP BY endpoint_id
+  ), held AS MATERIALIZED (
+    SELECT failure.endpoint_id, health.works FROM webhook_failure AS failure
+    JOIN health ON health.endpoint_id = failure.endpoint_id
+    WHERE health.works OR coalesce(failure.last_at, failure.since) < $10 - interval '1 hour'
+    ORDER BY failure.endpoint_id FOR UPDATE OF failure
   ), working AS (
-    DELETE FROM webhook_failure USING health
-    WHERE webhook_failure.endpoint_id = health.endpoint_id AND health.works
+    DELETE FROM webhook_failure USING held WHERE webhook_failure.endpoint_id = held.endpoint_id AND held.works
   ), failing AS (
     INSERT INTO webhook_failure (endpoint_id, since)
-    SELECT endpoint_id, $10 FROM health WHERE NOT works ON CONFLICT (endpoint_id) DO NOTHING
+    SELECT endpoint_id, $10 FROM health WHERE NOT works ORDER BY endpoint_id ON CONFLICT (endpoint_id) DO NOTHING
   ), failing_again AS (
     UPDATE webhook_failure SET last_at = $10, since = CASE WHEN coalesce(last_at, since) < $12 THEN $10 ELSE since END
-    FROM health
-    WHERE webhook_failure.endpoint_id = health.endpoint_id AND NOT works
-      AND coalesce(last_at, since) < $10 - interval '1 hour'
+    FROM held WHERE webhook_failure.endpoint_id = held.endpoint_id AND NOT held.works
   )
   INSERT INTO webhook_attempt
     (delivery_id, number, started_at, duration_ms, status_code, error, response_start)
