@@ -142,16 +142,10 @@ export class AllowanceModel {
     if (this.used !== usedBefore) this.cover();
   }
 
-  /**
-   * Adds a grant. If nothing gave the entitlement until now, a window without usage ends first, and so does one without
-   * an end whose usage was not all covered.
-   */
+  /** Adds a grant. If nothing gave the entitlement until now, a window without usage ends first. */
   grant(terms: Omit<ModelGrant, 'balance' | 'status'>, now: number): void {
     const isEntitled = this.allowed.isGiven || this.running.length > 0;
-    const isUncovered = this.used > this.planUsage + this.expiredGrantUsage;
     if (!isEntitled && !this.isUsed) this.begin(null, 0, now);
-    else if (!isEntitled && isUncovered && this.window?.endAt === Infinity)
-      if (this.window.startAt < now) this.begin({ startAt: now, endAt: Infinity }, 0, now);
     this.grants.push({ ...terms, balance: terms.value, status: 'active' });
   }
 

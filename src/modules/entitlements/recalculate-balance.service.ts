@@ -20,7 +20,6 @@ import {
   endGrant,
   isReplacedBy,
   isSameSpan,
-  isLeftByGrants,
   isSameWindow,
   lastEndOf,
   nextBoundary,
@@ -158,15 +157,12 @@ export class RecalculateBalanceService {
     return this.counted.withUsageIn(one, state, terms);
   }
 
-  /**
-   * Leaves a window that a customer who had lost the entitlement no longer needs. A window without an end whose usage
-   * was not all covered does not continue for grants that follow: they start a new one.
-   */
+  /** Leaves a window that a customer who had lost the entitlement no longer needs. */
   private async withoutUnneeded(
     one: RecalculationRequest,
     state: Recalculation,
     start: Recalculation,
-    { given, row, readEnds }: UsageTerms,
+    { readEnds }: UsageTerms,
   ): Promise<Recalculation> {
     const { now } = one;
     const lastEnd = lastEndOf(await readEnds(), state.ended);
@@ -177,13 +173,7 @@ export class RecalculateBalanceService {
       ? await this.counted.withUsageUntil(one, state, lastEnd)
       : await this.counted.withAllUsage(one, state, start);
     const dropped = dropUnneededWindow(counted, now, lastEnd);
-    if (dropped !== counted) return dropped;
-    if (row.isEntitled || given.windowRule !== null || !isLeftByGrants(state.counter, now))
-      return state;
-    const window = { reset: 'never' as const, startAt: now, endAt: null };
-    const replacement = { allowance: ZERO, window, endAt: null };
-    const { counter } = await this.replaceWindow(one, { ...state, grants: [] }, given, replacement);
-    return { ...state, counter };
+    return dropped === counted ? state : dropped;
   }
 
   /**

@@ -3,7 +3,6 @@ import type { Grant } from './grant';
 import {
   carryInto,
   dropUnneededWindow,
-  isLeftByGrants,
   lastEndOf,
   type Recalculation,
   windowFor,
@@ -145,16 +144,6 @@ describe('a window that nothing gives any more', () => {
     const dropped = coveredUntil === null ? null : at(coveredUntil);
     const expected = { ...counter(null, 0n), coveredUntil: dropped };
     expect(found.counter).toEqual(dropped === null ? state.counter : expected);
-  });
-
-  test.each<[string, ResetWindow | null, bigint, string, boolean]>([
-    ['has usage that nothing covered', ENDLESS, 31n, '04-05T00:00', true],
-    ['has only covered usage', ENDLESS, 30n, '04-05T00:00', false],
-    ['has an end', MARCH, 31n, '04-05T00:00', false],
-    ['starts now', ENDLESS, 31n, '04-01T00:00', false],
-    ['is dropped', null, 0n, '04-05T00:00', false],
-  ])('is left by grants that follow, or not, if it %s', (_, window, used, now, expected) => {
-    expect(isLeftByGrants(counter(window, used, 30n), at(now))).toBe(expected);
   });
 
   test('ends with the last subscription or grant', () => {

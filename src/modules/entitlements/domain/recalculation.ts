@@ -202,18 +202,6 @@ export function dropUnneededWindow(
 }
 
 /**
- * Returns true if grants that follow a time without the entitlement start a new window: the window has no end, and some
- * of its usage was covered by nothing.
- */
-export function isLeftByGrants(
-  { window, used, planUsage, expiredGrantUsage }: UsageCounter,
-  now: Date,
-): boolean {
-  const isCurrent = window?.endAt === null && window.startAt < now;
-  return isCurrent && compare(used, add(planUsage, expiredGrantUsage)) > 0;
-}
-
-/**
  * If the window has ended before `now`, enters the window that contains `now`, without usage. Only for balances without
  * grants, because grants do not roll over here.
  */
