@@ -122,7 +122,7 @@ export function isDocsPath({ url }: Pick<Request, 'url'>): boolean {
   return /^\/docs(?:[/?]|$)/.test(url);
 }
 
-const DESCRIPTION_PATHS: ReadonlySet<string> = new Set(['/', '/openapi.json', '/openapi.yaml']);
+const DESCRIPTION_PATHS: ReadonlySet<string> = new Set(['/', '/openapi.json']);
 
 /** Returns true for the paths of Swagger UI, its files and the OpenAPI document. */
 export function isApiDescriptionPath(request: Pick<Request, 'url' | 'path'>): boolean {
@@ -135,7 +135,7 @@ function withoutSecurity(document: OpenAPIObject): OpenAPIObject {
 }
 
 /**
- * Publishes Swagger UI at /docs and the OpenAPI document at /openapi.json and /openapi.yaml, and redirects / to /docs.
+ * Publishes Swagger UI at /docs and the OpenAPI document at /openapi.json, and redirects / to /docs.
  * With `AUTH=open`, the document declares no security requirements, because no operation needs a credential.
  */
 export function publishDocs(
@@ -150,7 +150,7 @@ export function publishDocs(
   express.get('/', (_request, response) => {
     response.redirect('/docs');
   });
-  // Registered before the routes of SwaggerModule, which would send this script and the document uncompressed.
+  // Registered before the routes of SwaggerModule, which would send this script uncompressed.
   express.get(
     '/docs/swagger-ui-init.js',
     compressedText('js', () => swaggerUiScript(createDocument())),
@@ -160,8 +160,8 @@ export function publishDocs(
     compressedText('json', () => JSON.stringify(createDocument())),
   );
   SwaggerModule.setup('docs', app, createDocument, {
-    jsonDocumentUrl: 'openapi.json',
-    yamlDocumentUrl: 'openapi.yaml',
+    // SwaggerModule would make the text of the document again for each request. As YAML, this takes 0.2 s.
+    raw: false,
     customSiteTitle: 'Billing engine',
   });
 }

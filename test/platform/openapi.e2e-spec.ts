@@ -145,6 +145,13 @@ describe('the OpenAPI document', () => {
     expect(text).toContain('swagger-ui');
   });
 
+  it.each(['/openapi.yaml', '/docs-json', '/docs-yaml'])(
+    'is not sent from %s, where each request would make its text again',
+    async (path) => {
+      expect((await engine.uncheckedHttp.get(path)).status).toBe(404);
+    },
+  );
+
   it.each([
     ['/openapi.json', 100_000],
     ['/docs/swagger-ui-init.js', 150_000],

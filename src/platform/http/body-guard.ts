@@ -154,10 +154,11 @@ export function isStorable(text: string): boolean {
 
 /**
  * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except its
- * limits on lengths and counts.
+ * limits on lengths and counts. Returns false if it holds more values than `left`, which counts down.
  */
-export function isLosslessJson(value: unknown, depth = 0): boolean {
-  if (depth > MAX_DEPTH) return false;
+export function isLosslessJson(value: unknown, left: { values: number }, depth = 0): boolean {
+  left.values -= 1;
+  if (depth > MAX_DEPTH || left.values < 0) return false;
   switch (typeof value) {
     case 'string':
       return isStorable(value);
@@ -165,10 +166,12 @@ export function isLosslessJson(value: unknown, depth = 0): boolean {
       return isLosslessNumber(value);
     case 'object': {
       if (value === null) return true;
-      if (Array.isArray(value)) return value.every((item) => isLosslessJson(item, depth + 1));
-      for (const key of Object.keys(value)) {
+      if (Array.isArray(value)) return value.every((item) => isLosslessJson(item, left, depth + 1));
+      const keys = Object.keys(value);
+      if (keys.length > left.values) return false;
+      for (const key of keys) {
         if (key === '__proto__' || !isStorable(key)) return false;
-        if (!isLosslessJson(Reflect.get(value, key), depth + 1)) return false;
+        if (!isLosslessJson(Reflect.get(value, key), left, depth + 1)) return false;
       }
       return true;
     }

@@ -5,6 +5,8 @@ import { isId } from '../../../platform/ids';
 import type { Properties, UsageEvent } from '../domain/usage-event';
 
 const MAX_PROPERTIES_BYTES = 16_384;
+/** Each value takes at least two bytes: one of its own, and a comma or bracket. */
+const MAX_PROPERTIES_VALUES = MAX_PROPERTIES_BYTES / 2;
 /** Maximum length of an unknown field's name in an error. A longer name is cut. */
 const MAX_SHOWN_NAME = 100;
 
@@ -94,7 +96,7 @@ function isProperties(value: unknown): boolean {
     typeof value === 'object' &&
     value !== null &&
     !Array.isArray(value) &&
-    isLosslessJson(value) &&
+    isLosslessJson(value, { values: MAX_PROPERTIES_VALUES }) &&
     Buffer.byteLength(JSON.stringify(value)) <= MAX_PROPERTIES_BYTES
   );
 }

@@ -31,6 +31,7 @@ import {
 } from './requested-refund';
 import { SandboxProvider } from './sandbox.provider';
 import { StripeProvider } from './stripe/stripe.provider';
+import { withDeadline } from './with-deadline';
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
 
@@ -38,9 +39,6 @@ interface BegunSetup {
   readonly provider: ProviderName;
   readonly providerReference: string;
 }
-
-/** Time limit of a call to a provider. Two consecutive calls end well within a lease ({@link pollLease}). */
-const CALL_DEADLINE_MS = 30_000;
 
 const directKey = (paymentId: string): string => `charge:${paymentId}`;
 
@@ -229,19 +227,5 @@ export class ProviderGateway {
       this.logger.error({ err: error, provider: name }, 'a provider gave no answer');
       return UNKNOWN;
     }
-  }
-}
-
-async function withDeadline<Result>(call: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${CALL_DEADLINE_MS} ms`));
-    }, CALL_DEADLINE_MS);
-  });
-  try {
-    return await Promise.race([call, deadline]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -3,6 +3,7 @@ import Stripe from 'stripe';
 import { invariant } from '../../../../core/invariant';
 import { Configuration } from '../../../../platform/config';
 import { markFailed, traced } from '../../../../platform/tracing';
+import { NoAnswerError, withDeadline } from '../with-deadline';
 import { RequestPacer } from './request-pacer';
 import type { StripeFailure } from './stripe-errors';
 import { stripeHttpClient } from './stripe-http-client';
@@ -35,6 +36,9 @@ const TOO_MANY_REQUESTS: StripeFailure = {
   messageCode: null,
   notConnected: null,
 };
+
+/** Failure of a request that has no answer: the SDK waits for ever if Stripe answers 101, or sends a body without end. */
+const NO_ANSWER: StripeFailure = { ...TOO_MANY_REQUESTS, status: null };
 
 /** Sends requests to Stripe at a limited rate. Does not repeat failed requests, because pollers do. */
 @Injectable()
@@ -89,8 +93,9 @@ export class StripeClient {
     if (!(await this.pacer.waitForTurn(endpoint)))
       return { answer: null, failure: TOO_MANY_REQUESTS };
     try {
-      return { answer: await send(), failure: null };
+      return { answer: await withDeadline(send()), failure: null };
     } catch (error) {
+      if (error instanceof NoAnswerError) return { answer: null, failure: NO_ANSWER };
       if (!(error instanceof Stripe.errors.StripeError)) throw error;
       const failure = failureOf(error);
       this.logRefusal(failure, about, { endpoint, ...about, request_id: error.requestId });
