@@ -114,8 +114,8 @@ export interface ActionDialogProps<Answer> {
    */
   readonly isReady?: boolean;
   /**
-   * Entity tag of the object as the dialog shows it; undefined while the object is loading. The dialog sends the last
-   * tag that was not undefined.
+   * Entity tag of the object as the dialog shows it for the present input; undefined while nothing is shown for it. A
+   * repetition is then sent with the tag that was confirmed.
    */
   readonly ifMatch?: string | undefined;
   /** Returns the message to show after a success. */
@@ -171,11 +171,9 @@ export function ActionDialog<Answer>({
       if (!isShown.current) toast(`${title}: ${error.message}`);
     },
   });
-  const [shown, setShown] = useState(ifMatch);
-  if (ifMatch !== undefined && ifMatch !== shown) setShown(ifMatch);
   const built = keys.keyed((key) => {
     const plain = request(key);
-    return plain && (shown === undefined ? plain : { ...plain, ifMatch: shown });
+    return plain && { ifMatch, ...plain };
   });
   const isRepeated = built !== null && isUnanswered(built);
   const isTooLate = built?.isKeyed === true && isUnansweredTooLong(built);
