@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import {
+  gatewayError,
   loseAnswers,
   type PageFaults,
   refusal,
@@ -421,14 +422,17 @@ describe('amounts and dates in the console', () => {
       await page.unrouteAll();
     });
 
-    it('are not shown in another time zone while theirs cannot be read', async () => {
+    it.each([
+      ['Try again later.', refusal(429, 'rate_limited')],
+      ['The service answered 404.', gatewayError(404)],
+    ])('are not shown in another time zone while theirs gets: %s', async (text, answer) => {
       const refused = new Set([`/v1/customers/${customer}`, `/v1/subscriptions/${subscription}`]);
       await page.route(
         ({ pathname }) => refused.has(pathname),
-        (route) => route.fulfill(refusal(429, 'rate_limited')),
+        (route) => route.fulfill(answer),
       );
       await engine.open(page, `/invoices/${invoice}`);
-      await page.getByRole('alert').filter({ hasText: 'Try again later.' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: text }).waitFor();
       const overview = page.getByRole('region', { name: 'Overview' }).locator('dl > div');
       const dates = await overview.filter({ hasText: /^(Finalized|Due)/ }).allInnerTexts();
       expect(dates.map((text) => text.replace(/\s+/g, ' '))).toEqual(['Finalized …', 'Due …']);

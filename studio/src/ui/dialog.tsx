@@ -223,9 +223,6 @@ function SentBefore({ request }: { readonly request: KeyedRequest }): ReactNode 
   );
 }
 
-const hasStatus = (error: unknown, status: number): boolean =>
-  error instanceof RequestFailed && error.status === status;
-
 const REPEATABLE =
   'It is not known if this was done, because the service gave no clear answer. Send it again without a change: it is not done twice.';
 
@@ -270,7 +267,8 @@ function Failure({
   const { isKeyed } = sent;
   const isUnknown = isUnanswered(sent);
   const problem = error instanceof RequestFailed ? error.problem : null;
-  if ((hasStatus(error, 412) && isKeyed) || problem?.code === 'plan_version_changed') {
+  const hasChanged = problem?.code === 'precondition_failed';
+  if ((hasChanged && isKeyed) || problem?.code === 'plan_version_changed') {
     return (
       <p className={css['notice']} role="alert">
         Somebody has changed it since it was shown here. Nothing was done. Check what is shown now,
@@ -278,7 +276,7 @@ function Failure({
       </p>
     );
   }
-  if (hasStatus(error, 412)) {
+  if (hasChanged) {
     return (
       <p className={css['notice']} role="alert">
         {isUnknown
