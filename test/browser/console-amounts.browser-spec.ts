@@ -412,13 +412,13 @@ describe('amounts and dates in the console', () => {
       await page.getByRole('cell', { name: period, exact: true }).waitFor();
     });
 
-    it('are not shown in another time zone if their subscription is not among the first ones', async () => {
+    it('are in UTC, which is named, if their subscription is not among the first ones', async () => {
       await page.route('**/v1/subscriptions?*', async (route) => {
         const response = await route.fetch();
         await route.fulfill({ response, json: { data: [], next_cursor: 'more' } });
       });
       await engine.open(page, `/customers/${customer}`);
-      expect((await shownDates())[2]).toBe('…');
+      expect((await shownDates())[2]).toBe('Dec 31, 2026 to Jan 30, 2027 (UTC)');
       await page.unrouteAll();
     });
 
