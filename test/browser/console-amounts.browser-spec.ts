@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import {
+  gatewayError,
   loseAnswers,
   type PageFaults,
   refusal,
@@ -411,24 +412,27 @@ describe('amounts and dates in the console', () => {
       await page.getByRole('cell', { name: period, exact: true }).waitFor();
     });
 
-    it('are not shown in another time zone if their subscription is not among the first ones', async () => {
+    it('are in UTC, which is named, if their subscription is not among the first ones', async () => {
       await page.route('**/v1/subscriptions?*', async (route) => {
         const response = await route.fetch();
         await route.fulfill({ response, json: { data: [], next_cursor: 'more' } });
       });
       await engine.open(page, `/customers/${customer}`);
-      expect((await shownDates())[2]).toBe('…');
+      expect((await shownDates())[2]).toBe('Dec 31, 2026 to Jan 30, 2027 (UTC)');
       await page.unrouteAll();
     });
 
-    it('are not shown in another time zone while theirs cannot be read', async () => {
+    it.each([
+      ['Try again later.', refusal(429, 'rate_limited')],
+      ['The service answered 404.', gatewayError(404)],
+    ])('are not shown in another time zone while theirs gets: %s', async (text, answer) => {
       const refused = new Set([`/v1/customers/${customer}`, `/v1/subscriptions/${subscription}`]);
       await page.route(
         ({ pathname }) => refused.has(pathname),
-        (route) => route.fulfill(refusal(429, 'rate_limited')),
+        (route) => route.fulfill(answer),
       );
       await engine.open(page, `/invoices/${invoice}`);
-      await page.getByRole('alert').filter({ hasText: 'Try again later.' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: text }).waitFor();
       const overview = page.getByRole('region', { name: 'Overview' }).locator('dl > div');
       const dates = await overview.filter({ hasText: /^(Finalized|Due)/ }).allInnerTexts();
       expect(dates.map((text) => text.replace(/\s+/g, ' '))).toEqual(['Finalized …', 'Due …']);

@@ -1,5 +1,6 @@
 import type { Locator, Page, Request, Route } from 'playwright-core';
 import {
+  gatewayError,
   loseAnswers,
   type PageFaults,
   refusal,
@@ -199,6 +200,7 @@ describe('dialogs of the console', () => {
     ['1.22', 409, '{"code":"conflict","detail":"Try another host."}'],
     ['1.23', 502, '{"errors":{"amount":["bad"]}}'],
     ['1.24', 404, 'null'],
+    ['1.25', 412, '{"message":"Precondition Failed"}'],
   ])(
     'repeat a refund of %s without an answer with the same key after the error %i %s of a gateway',
     async (amount, status, body) => {
@@ -342,6 +344,41 @@ describe('dialogs of the console', () => {
     await button('Save').click();
     expect((await sent).postDataJSON()).toEqual({ name: 'Two tabs' });
     await page.getByRole('heading', { name: 'Two tabs' }).waitFor();
+  });
+
+  it('do not say that a customer has changed because of the error 412 of a gateway', async () => {
+    const { id } = await teller.post('customers', { name: 'Proxied' });
+    await engine.open(page, `/customers/${id}`);
+    await button('Edit…').click();
+    await dialog().getByLabel('Name').fill('Renamed');
+    await page.route(`**/v1/customers/${id}`, (route: Route) =>
+      route.request().method() === 'PATCH' ? route.fulfill(gatewayError(412)) : route.continue(),
+    );
+    await button('Save').click();
+    await alert('The service answered 412.');
+    expect(await dialog().getByText('has changed').count()).toBe(0);
+    await untilQuiet(page);
+    await page.unrouteAll();
+    await button('Save').click();
+    await toast('Saved.');
+  });
+
+  it('do not take a customer for deleted because of the error 404 of a gateway', async () => {
+    const clock = await teller.post('test-clocks', { name: 'Gate', now: '2026-03-01T00:00:00Z' });
+    const customer_id = await teller.customer('Gated Ltd', clock.id);
+    await teller.change('PATCH', `customers/${customer_id}`, { invoice_grace_hours: 72 });
+    await teller.post('subscriptions', { customer_id, plan_id: story.plan });
+    await teller.advance(clock.id, '2026-04-01T02:00:00Z');
+    const draft = await teller.newest(`invoices?customer_id=${customer_id}`);
+    await engine.open(page, `/invoices/${draft}`);
+    await page.route('**/usage', (route: Route) => route.fulfill(gatewayError(404)));
+    await button('Finalize…').click();
+    await alert('The service answered 404.');
+    expect(await button('Finalize').isDisabled()).toBe(true);
+    await page.unrouteAll();
+    await button('Try again').click();
+    await dialog().getByText('The draft was made with a total of $29.00.').waitFor();
+    expect(await button('Finalize').isEnabled()).toBe(true);
   });
 
   it('leave blanks around a text alone that was not changed', async () => {

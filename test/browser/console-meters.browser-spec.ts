@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import { gatewayError, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import { RunningConsole } from '../support/running-console';
 
 const NARROW = { width: 360, height: 740 };
@@ -161,6 +161,11 @@ describe('the console of meters', () => {
     expect(onItsDay).toContain('Accepted 1');
     expect(await violationsOf(owner.page)).toEqual([]);
     expect(await counted(other.id)).toContain('Accepted 1');
+    await owner.page.route('**/v1/customers/*', (route) => route.fulfill(gatewayError(404)));
+    await engine.open(owner.page, `/meters/${meter.id}`);
+    expect(await counted(onClock.id)).toEqual([]);
+    await card.getByText('The service answered 404.').waitFor();
+    await owner.page.unrouteAll();
     await teller.change('DELETE', `customers/${other.id}`);
     await engine.open(owner.page, `/meters/${meter.id}`);
     expect(await counted(other.id)).toContain('Accepted 1');

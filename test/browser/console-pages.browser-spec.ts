@@ -1,5 +1,11 @@
 import type { Locator, Page, Request, Route } from 'playwright-core';
-import { type PageFaults, refusal, untilQuiet, violationsOf } from '../support/browser';
+import {
+  gatewayError,
+  type PageFaults,
+  refusal,
+  untilQuiet,
+  violationsOf,
+} from '../support/browser';
 import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
@@ -131,9 +137,12 @@ describe('the pages of the console', () => {
     await owner.close();
   });
 
-  it('do not say that there is no second factor if it cannot be read', async () => {
+  it.each([
+    ['it cannot be reached', (route: Route): Promise<void> => route.abort()],
+    ['a gateway answers 404', (route: Route): Promise<void> => route.fulfill(gatewayError(404))],
+  ])('do not say that there is no second factor if %s', async (_, fail) => {
     let isDown = true;
-    await page.route('**/v1/second-factor', (route) => (isDown ? route.abort() : route.continue()));
+    await page.route('**/v1/second-factor', (route) => (isDown ? fail(route) : route.continue()));
     await engine.open(page, '/settings');
     const shown = async (): Promise<string> =>
       (await card('Second factor').locator('dl').innerText()).replace(/\s+/g, ' ');

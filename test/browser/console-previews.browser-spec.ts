@@ -388,22 +388,28 @@ describe('what dialogs of the console show before they can be confirmed', () => 
 
   it('is the end that was confirmed first, when a lost one is repeated before the new one is shown', async () => {
     const { id, customer_id } = await openSeats('Hasty Seats Ltd');
-    const cancel = async (): Promise<void> => {
-      await button('Cancel…').click();
+    const end = async (): Promise<void> => {
       await dialog().getByLabel('When').selectOption('now');
       await page.getByLabel(/Credit the unused/).check();
     };
-    await cancel();
+    await button('Cancel…').click();
+    await end();
     await page.getByText(/^Billed at/).waitFor();
     await loseRequest('**/cancel');
     await teller.post(`subscriptions/${id}/change`, { quantity: '20', when: 'now' });
     const invoice = await teller.newest(`invoices?customer_id=${customer_id}`);
+    await button('Cancel…').click();
+    await dialog().getByText('has changed since this dialog was opened.').waitFor();
     const answer = await hold('**/cancel?preview=true');
-    await cancel();
+    await end();
+    await dialog().getByText('Loading…').waitFor();
     await confirm().click();
     await page.getByText('Somebody has changed it since it was shown here.').waitFor();
     await answer('sent');
     expect(await teller.newest(`invoices?customer_id=${customer_id}`)).toBe(invoice);
+    await dialog().getByText(': total -$').waitFor();
+    await confirm().click();
+    await toast('Canceled.');
   });
 
   it('is what a draft would charge for its usage now, and afterwards its final total', async () => {

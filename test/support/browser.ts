@@ -127,6 +127,15 @@ export const refusal = (
   }),
 });
 
+/** Returns the answer of a gateway that has not passed a request on, for `route.fulfill`. */
+export const gatewayError = (
+  status: number,
+): { readonly status: number; readonly contentType: string; readonly body: string } => ({
+  status,
+  contentType: 'application/json',
+  body: '{"message":"no Route matched with those values"}',
+});
+
 interface AxeResult {
   readonly violations: readonly {
     readonly id: string;

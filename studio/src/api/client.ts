@@ -43,6 +43,10 @@ export function isSessionOver(error: unknown): boolean {
   return !WRONG_INPUT.includes(error.problem?.code ?? '');
 }
 
+/** Returns true if the service answered that there is no such object. The 404 of a gateway does not say so. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof RequestFailed && error.status === 404 && error.problem !== null;
+
 /** A request that changes data. Dialogs send it and can show it as a curl command. */
 export interface ChangeRequest {
   readonly method: 'POST' | 'PATCH' | 'DELETE' | 'PUT';

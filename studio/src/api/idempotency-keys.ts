@@ -12,7 +12,7 @@ interface Unanswered {
   readonly isKeyed: boolean;
   /** Sent again with the key, because another body would be refused, whatever a newer preview shows. */
   readonly planVersionId: string | undefined;
-  /** Sent again until a newer one is shown, so that nothing is done that was never shown. */
+  /** Sent again unless a newer one is shown for the same request, so that nothing is done that was never shown. */
   readonly ifMatch?: string | undefined;
   /** Name of the action, without data of an object. Absent after the page was loaded again. */
   readonly action?: string;
@@ -82,7 +82,7 @@ function hashOf(text: string): string {
 const textOf = (request: ChangeRequest): string =>
   JSON.stringify({ ...request, ifMatch: undefined, planVersionId: undefined });
 
-/** Returns a repetition of a sent request: with the same plan version, and with the same tag until a newer one is shown. */
+/** Returns a repetition of a sent request: with the same plan version, and with the same tag if the request has none. */
 const asSent = (request: ChangeRequest, { planVersionId, ifMatch }: Unanswered): ChangeRequest => ({
   ...request,
   planVersionId,

@@ -30,7 +30,7 @@ function balances(accounts: Reading<{ readonly data: readonly Account[] }>, name
 }
 
 /**
- * Returns the time zone of a subscription, or else that of the customer. Null while it is not known, or if the
+ * Returns the time zone of a subscription, or else that of the customer: null while it is not known, UTC if the
  * subscription may be one of those that were not read.
  */
 function zoneOf(
@@ -40,7 +40,8 @@ function zoneOf(
 ): string | null {
   const found = read?.data.find(({ id }) => id === subscription);
   if (found !== undefined) return knownZone(found.timezone);
-  return read?.next_cursor === null ? ofCustomer : null;
+  if (read === undefined) return null;
+  return read.next_cursor === null ? ofCustomer : 'UTC';
 }
 
 export function CustomerPage(): ReactNode {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { api, read, RequestFailed, type Schemas } from '../api/client';
+import { api, isNotFound, read, type Schemas } from '../api/client';
 import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
 import { showPeriod, showZone } from '../format/text';
@@ -27,7 +27,7 @@ export async function readDraftUsage({
     const { data } = await read(api.GET('/v1/customers/{id}/usage', { params: { path } }));
     return data.filter(({ invoice_id }) => invoice_id === id);
   } catch (error) {
-    if (error instanceof RequestFailed && error.status === 404) return null;
+    if (isNotFound(error)) return null;
     throw error;
   }
 }

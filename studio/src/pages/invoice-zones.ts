@@ -1,4 +1,4 @@
-import { $api, RequestFailed } from '../api/client';
+import { $api, isNotFound } from '../api/client';
 import type { Invoice } from '../api/objects';
 import { knownZone } from '../format/text';
 import type { Reading } from '../ui/loaded';
@@ -13,15 +13,12 @@ export interface InvoiceZones {
   readonly failed: Reading<unknown> | undefined;
 }
 
-/** A deleted customer cannot be read. */
-const isMissing = (error: unknown): boolean =>
-  error instanceof RequestFailed && error.status === 404;
-
 type Zoned = Reading<{ readonly timezone: string }>;
 
 /** Returns the time zone of an object: null while it is not known, undefined if there is no such object. */
 function zoneOf({ data, error }: Zoned): string | null | undefined {
-  if (isMissing(error)) return undefined;
+  // A deleted customer cannot be read.
+  if (isNotFound(error)) return undefined;
   return data === undefined ? null : knownZone(data.timezone);
 }
 
@@ -51,6 +48,6 @@ export function useInvoiceZones({
   return {
     ofDates: firstOf(ofCustomer, ofSubscription),
     ofPeriods: firstOf(ofSubscription, ofCustomer),
-    failed: [customer, subscription].find(({ error }) => error !== null && !isMissing(error)),
+    failed: [customer, subscription].find(({ error }) => error !== null && !isNotFound(error)),
   };
 }

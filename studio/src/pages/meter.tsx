@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { $api, RequestFailed } from '../api/client';
+import { $api, isNotFound } from '../api/client';
 import { showCode, showDay, showInstant, showNumber, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { CUSTOMER_NAME_COLUMN } from '../ui/columns';
@@ -28,7 +28,7 @@ function Proof({ meterId, customerId }: ProofProps): ReactNode {
   });
   const clock = useCustomerClock(customer.data?.test_clock_id);
   // A deleted customer cannot be read, but its events can be counted.
-  const isGone = customer.error instanceof RequestFailed && customer.error.status === 404;
+  const isGone = isNotFound(customer.error);
   const isOnNoClock = isGone || customer.data?.test_clock_id === null;
   const now = isOnNoClock ? openedAt : clock.data?.now;
   const failed = [customer, clock].find(({ data, error }) => data === undefined && error !== null);

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { $api, RequestFailed, type Schemas, send } from '../api/client';
+import { $api, isNotFound, type Schemas, send } from '../api/client';
 import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog, Dialog } from '../ui/dialog';
@@ -117,7 +117,7 @@ export function SecondFactor(): ReactNode {
     onSuccess: setStep,
   });
   const close = (): void => setStep(null);
-  const isNone = factor.error instanceof RequestFailed && factor.error.status === 404;
+  const isNone = isNotFound(factor.error);
   const isKnown = isNone || (factor.data !== undefined && factor.error === null);
   const isEnabled = isKnown && !isNone && factor.data?.is_enabled === true;
   return (

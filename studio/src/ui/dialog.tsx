@@ -114,8 +114,8 @@ export interface ActionDialogProps<Answer> {
    */
   readonly isReady?: boolean;
   /**
-   * Entity tag of the object as the dialog shows it; undefined while the object is loading. The dialog sends the last
-   * tag that was not undefined.
+   * Entity tag of the object as the dialog shows it for the present input; undefined while nothing is shown for it. A
+   * repetition is then sent with the tag that was confirmed.
    */
   readonly ifMatch?: string | undefined;
   /** Returns the message to show after a success. */
@@ -171,11 +171,9 @@ export function ActionDialog<Answer>({
       if (!isShown.current) toast(`${title}: ${error.message}`);
     },
   });
-  const [shown, setShown] = useState(ifMatch);
-  if (ifMatch !== undefined && ifMatch !== shown) setShown(ifMatch);
   const built = keys.keyed((key) => {
     const plain = request(key);
-    return plain && (shown === undefined ? plain : { ...plain, ifMatch: shown });
+    return plain && { ifMatch, ...plain };
   });
   const isRepeated = built !== null && isUnanswered(built);
   const isTooLate = built?.isKeyed === true && isUnansweredTooLong(built);
@@ -225,9 +223,6 @@ function SentBefore({ request }: { readonly request: KeyedRequest }): ReactNode 
   );
 }
 
-const hasStatus = (error: unknown, status: number): boolean =>
-  error instanceof RequestFailed && error.status === status;
-
 const REPEATABLE =
   'It is not known if this was done, because the service gave no clear answer. Send it again without a change: it is not done twice.';
 
@@ -272,7 +267,8 @@ function Failure({
   const { isKeyed } = sent;
   const isUnknown = isUnanswered(sent);
   const problem = error instanceof RequestFailed ? error.problem : null;
-  if ((hasStatus(error, 412) && isKeyed) || problem?.code === 'plan_version_changed') {
+  const hasChanged = problem?.code === 'precondition_failed';
+  if ((hasChanged && isKeyed) || problem?.code === 'plan_version_changed') {
     return (
       <p className={css['notice']} role="alert">
         Somebody has changed it since it was shown here. Nothing was done. Check what is shown now,
@@ -280,7 +276,7 @@ function Failure({
       </p>
     );
   }
-  if (hasStatus(error, 412)) {
+  if (hasChanged) {
     return (
       <p className={css['notice']} role="alert">
         {isUnknown
