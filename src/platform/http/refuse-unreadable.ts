@@ -16,16 +16,27 @@ type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null
 
 /**
  * Answers with a problem if Node cannot parse a request. Such a request reaches no middleware, and Node's own answer
- * has no body. Then closes the connection, because it is unknown where the next request on it starts.
+ * has no body. Then closes the connection, because it is unknown where the next request on it starts. A request that is
+ * being handled gets its own answer first: the problem would say that nothing was done.
  */
 export function refuseUnreadable(server: Server): void {
+  const closing = new WeakSet<ServerResponse>();
   server.on('clientError', (error: NodeJS.ErrnoException, connection: ClientConnection) => {
-    const isAnswered = connection._httpMessage?.headersSent === true;
-    if (!connection.writable || isAnswered || error.code === 'ECONNRESET') {
+    const response = connection._httpMessage ?? null;
+    const isHandled = response?.req.complete === true;
+    if (
+      !connection.writable ||
+      error.code === 'ECONNRESET' ||
+      (response?.headersSent === true && !isHandled)
+    ) {
       connection.destroy(error);
-      return;
+    } else if (response === null || !isHandled) {
+      connection.end(responseTo(problemOf(error, server)));
+    } else if (!closing.has(response)) {
+      closing.add(response);
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+      response.once('close', () => connection.end(() => connection.destroy()));
     }
-    connection.end(responseTo(problemOf(error, server)));
   });
 }
 
