@@ -205,7 +205,7 @@ describe('rate limits', () => {
         for (const { app } of [engine, other, ahead]) await app.get(RateLimits).share();
       }
       // One request more, because a process does not know at once what another one has admitted.
-      expect(all.filter((status) => status === 200).length).toBeLessThanOrEqual(6);
+      expect([5, 6]).toContain(all.filter((status) => status === 200).length);
     } finally {
       await other.close();
       await ahead.close();

@@ -84,7 +84,8 @@ describe('a step of a comparison with the provider', () => {
     jest.spyOn(provider, 'read').mockImplementation((name, kind, reference) => {
       if (reference === once && isFirst) {
         isFirst = false;
-        return Promise.resolve(null);
+        if (failureCode === 'provider_unavailable') return Promise.resolve(null);
+        throw new Error('The answer cannot be processed.');
       }
       if (reference !== unreadable) return read(name, kind, reference);
       if (failureCode === 'provider_unavailable') return Promise.resolve(null);

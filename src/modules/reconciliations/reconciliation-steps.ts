@@ -195,10 +195,11 @@ export class ReconciliationSteps {
       const type = differenceBetween(seen.booked, seen.reported, seen.isReturned);
       return type === null ? [] : [await this.difference(run, type, kind, seen)];
     } catch (error) {
+      if (!isFirst) return null;
       const passed = isInterruption(error)
         ? null
         : this.passOver(run, one, 'internal_error', error);
-      if (passed === null && isFirst) throw error;
+      if (passed === null) throw error;
       return passed;
     }
   }

@@ -15,10 +15,11 @@ const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconcilia
 const OF_LAST_DAYS = `from_at <= created_at - interval '168 hours' + interval '1 minute' AND to_at >= created_at - interval '1 minute'
   AND created_at <= $1::timestamptz + interval '${MAX_AHEAD_MS} milliseconds'`;
 
-/** A failed run counts if it found differences: it compared all objects but those that it could not read. */
+/** A failed run counts for two days if it found differences: it compared all objects but those that it could not read. */
 const LAST_RESULTS = `
-  SELECT provider, max(ended_at) FILTER (WHERE status = 'completed') AS "completedAt",
-    (array_agg(differences_found ORDER BY id DESC) FILTER (WHERE status = 'completed' OR differences_found > 0))[1] AS found
+  SELECT provider, (array_agg(ended_at ORDER BY id DESC) FILTER (WHERE status = 'completed'))[1] AS "completedAt",
+    (array_agg(differences_found ORDER BY id DESC) FILTER (
+      WHERE status = 'completed' OR differences_found > 0 AND created_at > $1::timestamptz - interval '2 days'))[1] AS found
   FROM reconciliation WHERE status <> 'running' AND ${OF_LAST_DAYS} GROUP BY provider`;
 
 const LAST_ENDED = `WHERE status <> 'running' AND ${OF_LAST_DAYS} ORDER BY id DESC LIMIT 1`;

@@ -2,40 +2,49 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Requests of a connection that may wait. They are not counted by rate limits yet, and clients hardly ever pipeline. */
+const MAX_WAITING = 100;
+
 /**
  * Returns a listener that handles the requests of a connection one after the other: each when the answer to the one
  * before it has been sent. Drops those that still wait when the connection ends, or when it sends nothing more after
- * an answer with `Connection: close`.
+ * an answer with `Connection: close`. Closes a connection of which more than {@link MAX_WAITING} requests wait.
  *
  * Node starts pipelined requests at once. Their responses have no socket until their turn, so they would never emit
  * `close` if the client left, and nothing that waits for this event would be released.
  */
 export function inTurn(handle: (request: IncomingMessage, response: ServerResponse) => void) {
-  const lastOf = new WeakMap<Socket, ServerResponse>();
+  const waiting = new WeakMap<Socket, number>();
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
-    const before = lastOf.get(socket);
-    lastOf.set(socket, response);
-    if (before === undefined || response.socket !== null) {
+    if (response.socket !== null) {
       handle(request, response);
       return;
     }
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > MAX_WAITING) {
+      socket.destroy();
+      return;
+    }
+    waiting.set(socket, count);
     stopReading(socket);
     // Otherwise it would run in the context of the request before it, with its caller.
     const run = AsyncResource.bind(() => {
       handle(request, response);
     });
-    before.once('finish', () => {
+    response.once('socket', () => {
       // Lets other connections take a turn between two requests of this one.
       setImmediate(() => {
-        if (lastOf.get(socket) === response) readAgain(socket);
+        const left = (waiting.get(socket) ?? 1) - 1;
+        waiting.set(socket, left);
+        if (left === 0) readAgain(socket);
         if (socket.writable) run();
       });
     });
   };
 }
 
-/** Reads nothing more from a connection, so that at most the requests of one read (64 KiB) wait. */
+/** Reads nothing more from a connection, so that a client that sends on is held up. */
 function stopReading(socket: Socket): void {
   if (socket.listeners('resume').includes(pause)) return;
   socket.pause();

@@ -94,12 +94,15 @@ const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, pack_place';
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
-/** With LIMIT, PostgreSQL looks up each event; for NOT EXISTS it can read all deliveries. */
+/**
+ * With LIMIT, PostgreSQL looks up each event; for NOT EXISTS it can read all deliveries. The status is an expression, so
+ * that no index of all pending deliveries is used.
+ */
 const DELETABLE = `
   (SELECT true FROM event_dispatch WHERE event_id = event.id LIMIT 1) IS NULL
   AND (
     SELECT true FROM webhook_delivery AS delivery
-    WHERE delivery.event_id = event.id AND delivery.status = 'pending' LIMIT 1
+    WHERE delivery.event_id = event.id AND delivery.status || '' = 'pending' LIMIT 1
   ) IS NULL`;
 
 /** Number of events of which one batch reads whether they can be deleted. */
