@@ -166,9 +166,13 @@ export class RecalculateBalanceService {
   ): Promise<Recalculation> {
     const { now } = one;
     const lastEnd = lastEndOf(await readEnds(), state.ended);
-    const { window: current } = state.counter;
+    const { window: current, expiredGrantUsage } = state.counter;
+    const isEnded = current !== null && current.endAt !== null && current.endAt <= now;
+    // The usage of the meter decides nothing then.
+    if (current === null || isEnded || compare(expiredGrantUsage, ZERO) > 0)
+      return dropUnneededWindow(state, now, lastEnd);
     // Usage dated from the last end on keeps no window, even if this end is processed late.
-    const isOver = lastEnd !== null && (lastEnd < now || (current?.startAt ?? now) >= lastEnd);
+    const isOver = lastEnd !== null && (lastEnd < now || current.startAt >= lastEnd);
     const counted = isOver
       ? await this.counted.withUsageUntil(one, state, lastEnd)
       : await this.counted.withAllUsage(one, state, start);
