@@ -46,8 +46,8 @@ export class DeliverySender {
 
   /**
    * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
-   * its attempts have failed for {@link FAILING_LIMIT_MS}, without a longer gap between them than retries can have. If disabling fails, the error is logged, and the next attempt
-   * with such a result disables the endpoint.
+   * its attempts have failed for {@link FAILING_LIMIT_MS}, without a longer gap between them than retries can have. If
+   * disabling fails, the error is logged, and the next attempt with such a result disables the endpoint.
    */
   async deliver(
     delivery: ClaimedDelivery,
