@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const PATH = '/v1/customers';
 
@@ -153,5 +154,13 @@ describe('a request body', () => {
     expect((await withLength(Buffer.from('{"name":"Ada"}'), json)).status).toBe(201);
     const after = await engine.database.query('SELECT FROM customer');
     expect(after.length - before.length).toBe(1);
+  });
+
+  it('is not kept by its connection once it was answered', async () => {
+    const requests: { readonly body?: unknown }[] = [];
+    engine.app.getHttpServer().once('request', (request: object) => requests.push(request));
+    await engine.http.post(PATH).send({ name: 'Ada' }).expect(201);
+    await until('the body is released', () => requests[0]?.body === undefined);
+    expect(requests).toHaveLength(1);
   });
 });
