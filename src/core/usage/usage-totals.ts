@@ -1,5 +1,5 @@
 import { add, multiply, rational, type Rational, ZERO } from '../decimal';
-import type { Period } from '../time';
+import { BEGINNING, type Period } from '../time';
 import type { Aggregation } from './aggregation';
 
 /** Values of an event's properties that its meter groups by, as text; null for a missing property. `[]`: no groups. */
@@ -45,9 +45,6 @@ const NO_GROUP = '[]';
 
 /** End of a registered window (a period with running totals) that never ends. No event is later. */
 export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
-
-/** Earliest instant that the API accepts. */
-const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
  * Returns the instant from which values of earlier periods still count in a later period; null if no values carry over.

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { archivedBefore } from '../archive/archived-sql';
 import { Database } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
+import { BEGINNING } from '../../../core/time';
 import { type Group, carryOverStart } from '../../../core/usage';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { usageEventArchived, usageEventNotFound } from '../usage.errors';
@@ -75,8 +76,7 @@ interface EventCursor {
   readonly position: string;
 }
 
-/** Earliest and latest timestamp that an event can have. */
-const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
+/** Latest timestamp that an event can have. */
 const END = new Date('9999-12-31T23:59:59.999Z');
 const LAST_POSITION = '9223372036854775807';
 

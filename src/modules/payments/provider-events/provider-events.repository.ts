@@ -157,7 +157,8 @@ export class ProviderEventsRepository {
   /**
    * Returns true if automatic charges must wait for events of a provider. There are two cases: the last complete
    * listing began more than `maxAgeMs` ago, or is dated by a clock that was ahead; or an event arrived more than
-   * `maxAgeMs` after its creation and is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing.
+   * `maxAgeMs` after its creation and is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more
+   * attempts at processing.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs, now];

@@ -1,4 +1,4 @@
-import type { Period } from '../../../core/time';
+import { BEGINNING, type Period } from '../../../core/time';
 
 /** How long a value of a meter carries over: not at all, to the end of the billing period, or without end. */
 export type CarryOver = 'none' | 'period' | 'for_ever';
@@ -23,7 +23,6 @@ export interface BillableSpan {
   } | null;
 }
 
-const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
