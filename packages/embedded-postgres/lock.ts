@@ -5,7 +5,10 @@ import { codeOf, readLinkIfExists } from './files';
 import { poll } from './poll';
 import { identifyProcess } from './process-identity';
 
-/** Longer than the time limits of a start (120 s) and a stop (75 s): a process that holds the lock longer is stuck. */
+/**
+ * Longer than either a start (at most 120 s) or a stop (at most 75 s) can take. A process that holds the lock longer
+ * than this is stuck.
+ */
 const LOCK_TIMEOUT_MS = 180_000;
 
 /**

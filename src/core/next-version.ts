@@ -23,9 +23,9 @@ export function isMisdated(date: Date, limit: Date): boolean {
 }
 
 /**
- * Returns the instant of a change that follows the last changes of all given objects: `now`, or the latest of those
- * changes if that is later, because the clocks of processes differ. Ignores null, and objects whose last change is more
- * than a minute after `now`: their clock was wrong. The caller has locked the objects.
+ * Returns the time to record for a new change: `now`, or the latest time of change of the given objects if that is
+ * later, which happens because the clocks of processes differ. Ignores null. Ignores times more than a minute after
+ * `now`, because a wrong clock wrote them. The caller has locked the objects.
  */
 export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): Date {
   return objects.reduce(

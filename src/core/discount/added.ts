@@ -28,7 +28,7 @@ export type AddedCoupon = {
 export type AddedDiscount = {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
-  /** Part of the discount that lowers the coupon's `restMinor`. */
+  /** The part of the discount that is subtracted from `restMinor` of the coupon, see {@link AddedCoupon}. */
   readonly fromRemainingMinor: bigint;
 };
 

@@ -20,8 +20,8 @@ export type Commitment = {
 };
 
 /**
- * Returns the true-up lines of an invoice, in the order of the commitments. `cappedMinor` contains, by line id, the
- * amount by which a maximum lowers a line. Coupons do not apply to this amount.
+ * Returns the true-up lines of an invoice, in the order of the commitments. `cappedMinor` of the result is the amount
+ * that a maximum takes off a line, by line id; coupons do not discount this part of the line.
  * @throws InvariantError when a commitment counts a line that is not on the invoice, or its minimum is above its
  *   maximum.
  */

@@ -260,9 +260,9 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the balances that must be recalculated in the commit that changes subscriptions of these customers:
-   * balances of metered entitlements that have a meter, or for which the customer has a grant that has not ended. Sorts
-   * them by customer id, then by entitlement id.
+   * Returns the balances that must be recalculated in the commit that changes subscriptions of these customers. These
+   * are balances of metered entitlements that are linked to a meter (not all are) or have a grant that has not ended.
+   * Sorted by customer id, then by entitlement id.
    */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);

@@ -191,7 +191,7 @@ export class RecalculateBalanceService {
     given: CustomerAllowance,
     next: {
       readonly window: ResetWindow;
-      /** Instant before which usage counts in the new window; null: all usage counts. */
+      /** Only usage before this instant counts in the new window; null: all usage counts. */
       readonly endAt: Date | null;
       /** Allowance of the former window. */
       readonly allowance: Rational | null;

@@ -86,12 +86,12 @@ export class SimulatePricesService {
   ) {}
 
   /**
-   * Checks the command. The generator then yields, customer by customer, the amount billed for the plan, and the amount
-   * that the new prices would have billed for the same time and usage.
+   * Checks the command and returns a generator. For each customer, the generator yields the amount billed for the plan,
+   * and the amount that the new prices would have billed for the same time and usage.
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
    *   `usage_period_empty`, `too_many_reports`. The generator also throws `invoice_too_large`,
    *   `usage_archived` if a percentage price needs archived events, and `simulated_price_unmatched` if a customer was
-   *   billed with a price that the new price of its name does not match
+   *   billed with a price that the new price of the same name cannot replace
    */
   async simulate(
     command: SimulationCommand,

@@ -49,7 +49,7 @@ const TOTALS = `
   GROUP BY account, currency HAVING sum(postings) > 0 ORDER BY account, currency`;
 
 /**
- * Finds accounts whose running total in a currency differs from their postings, in the sum or in the number of
+ * Finds accounts with a wrong running total in a currency: its amount or its count of postings does not match the
  * postings.
  */
 export const WRONG_TOTALS = `

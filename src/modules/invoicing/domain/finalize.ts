@@ -8,7 +8,10 @@ import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice
 
 const DAY_MS = 86_400_000;
 
-/** @param now time of the process. The invoice is finalized then, or at the last change of the draft: see {@link changedAt} */
+/**
+ * @param now current time. The invoice is finalized at `now`, or at the time of the last change of the draft if that is
+ *   later: see {@link changedAt}
+ */
 export function finalized(
   draft: Invoice,
   number: string,

@@ -41,9 +41,9 @@ interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Credit from a payment that must still be taken to cover its refunds and losses, in minor units. `lostMinor` covers
- * losses in disputes. A refund must be covered if it gave back credit that invoices had already used: `refundedMinor`
- * covers succeeded refunds, `reservedMinor` pending ones.
+ * Amounts that must still be taken from the customer's credit, because the payment that funded the credit was lost or
+ * refunded. Minor units. `lostMinor` was lost in disputes; `refundedMinor` is from succeeded refunds, `reservedMinor`
+ * from pending ones. Refunds count only if invoices had already used the refunded credit.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;

@@ -83,8 +83,9 @@ const TRY_WAITING_AGAIN = `
     ORDER BY received_at DESC, created_at DESC, id LIMIT $3 FOR UPDATE)`;
 
 /**
- * Events that were created and received later do not count: no restore has lost what they report. The minute allows for
- * the provider's clock and for charges in flight at the start.
+ * True if the provider's events until `$2` were listed and applied. Ignores events created and received more than a
+ * minute after `$2`, because no restore from a backup has lost the payments that they report. The minute allows for a
+ * difference between the clocks, and for charges in flight at `$2`.
  */
 const HAS_READ = `
   SELECT NOT EXISTS (
