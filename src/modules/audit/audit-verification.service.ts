@@ -22,9 +22,9 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals whose changes were dropped, and whose number or first position does not continue the seal before them. */
+  /** Seals of dropped changes that do not continue the seal before them (wrong number or first position). */
   readonly breaks: readonly Seal[];
-  /** Seals whose changes were dropped, but that still have rows. */
+  /** Seals of dropped changes for which there are still rows. */
   readonly added: readonly Seal[];
 }
 
@@ -50,10 +50,10 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, in the order of their drops. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False if one of these is true:
+   * False in each of these cases:
    * - The records of drops are unreadable, or do not match their entries in the audit log.
-   * - The last record does not match the seal that it names, or does not match the stored hashes.
-   * - Nothing was dropped, but hashes are stored.
+   * - The last record does not match the seal that it names, or does not match the stored hashes of dropped changes.
+   * - Nothing was dropped, but such hashes are stored.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */

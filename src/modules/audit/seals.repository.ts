@@ -90,14 +90,14 @@ export class SealsRepository {
     return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
   }
 
-  /** Returns the seals up to `number` whose number or first position does not continue the seal before them. */
+  /** Returns the seals up to `number` that do not continue the seal before them: wrong number or first position. */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
 
   /**
-   * Returns seals whose changes were dropped, but that still have rows. Includes the first seal if there are rows with
-   * positions below 1, which no seal covers.
+   * Returns seals whose changes were dropped, but that still have rows. If there are rows with positions below 1, which
+   * belong to no seal, also returns the first seal.
    * @param last the last seal whose changes were all dropped, or the start of the chain
    */
   findWithUnexpectedChanges(
@@ -130,8 +130,8 @@ export class SealsRepository {
   }
 
   /**
-   * Returns two transaction numbers of the whole server: all transactions with numbers below `oldest` have ended. No
-   * transaction with the number `next` or a higher number has ended, but some may be open.
+   * Returns two transaction numbers of the whole server. All transactions with numbers below `oldest` have ended. None
+   * with the number `next` or a higher number has ended; some may be open.
    */
   async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);

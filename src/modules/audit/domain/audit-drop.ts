@@ -6,7 +6,7 @@ export interface AuditDrop {
   /** Number of the last seal whose changes were all dropped; 0: none. `throughPosition` is its last position. */
   readonly throughSeal: bigint;
   readonly throughPosition: bigint;
-  /** SHA-256 over the hashes of all dropped changes after `throughPosition`, in hex. */
+  /** SHA-256 over the stored hashes of dropped changes with positions after `throughPosition`, in hex. */
   readonly keptDigest: string;
   readonly droppedAt: Date;
 }
