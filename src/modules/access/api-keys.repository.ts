@@ -34,13 +34,13 @@ const TOUCH = `
 
 const LOCK_BOOTSTRAP = `SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`;
 
-/** Condition: a bootstrap key still has its first secret. Any later secret was generated, so it has a prefix. */
+/** Condition: a key from `BOOTSTRAP_API_KEY` has its first secret. Later ones are generated and have a prefix. */
 const HAS_FIRST_SECRET = `created_by = 'bootstrap' AND (version = 1 OR prefix = '')`;
 
 const REMEMBER_FIRST_SECRETS = `
   UPDATE api_key SET bootstrap_hash = hash WHERE bootstrap_hash IS NULL AND ${HAS_FIRST_SECRET}`;
 
-/** Stores the previous secret too, because it is missing if a process of the previous release made the last roll. */
+/** Stores both former secrets. The earlier one is missing if a process of the previous release made the last roll. */
 const ROLL = `
   WITH former AS (
     INSERT INTO api_key_former_secret (hash)

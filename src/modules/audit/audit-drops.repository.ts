@@ -11,7 +11,7 @@ import { unpackedSql } from './unpacked-changes';
  */
 const LONGEST_WAIT_MS = 200;
 
-/** Months with a partition of `audit_log` and one of `audit_change`. Other rows are in the default partitions. */
+/** Months with a partition of `audit_log` and of `audit_change`. Rows of other months are in the default partitions. */
 const MONTHS = `
   SELECT right(child.relname, 7) AS month
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid

@@ -37,18 +37,18 @@ export class AuditUsageCounts
     this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  /** Writes before Nest waits for the requests in flight, because after a timeout there is no other write. */
+  /** Writes before Nest waits for open requests, because after that wait the process may end without another write. */
   beforeApplicationShutdown(): Promise<void> {
     return this.write();
   }
 
-  /** Runs after the last response and before the database is closed. A request that ends even later is not counted. */
+  /** Runs after all connections have ended. A request whose client disconnected may still run, and is not counted. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.write();
   }
 
-  /** Returns a middleware that counts accepted requests if `isCounted` is true. Does not count streamed responses. */
+  /** Returns a middleware that counts accepted requests for which `isCounted` is true, except streamed responses. */
   count(isCounted: (request: Request) => boolean) {
     return (request: Request, response: Response, next: NextFunction): void => {
       if (isCounted(request)) {
@@ -66,7 +66,7 @@ export class AuditUsageCounts
 
   /**
    * Adds the new counts to those in the database. If that fails, keeps the counts for the next call. If it is unknown
-   * whether it failed, drops them, because requests could be counted twice.
+   * whether it failed, drops them, because otherwise requests could be counted twice.
    */
   async write(): Promise<void> {
     const counts = [...this.counts.values()];

@@ -39,8 +39,8 @@ export class AdminAccounts {
 
   /**
    * Returns the active admin with this email and password, or null. Takes equally long for emails with and without an
-   * account: if the account has no hash that can be checked, or there is no account, checks the password against the
-   * hash of another admin, or else {@link DECOY}. While the admins stay the same, an email always gets the same hash.
+   * account: if there is no account, or its hash cannot be checked, checks the password against the hash of another
+   * admin, or else {@link DECOY}. While the admins stay the same, an email always gets the same hash.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {

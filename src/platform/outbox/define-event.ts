@@ -12,7 +12,6 @@ export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   readonly example?: Partial<Dto>;
 }
 
-/** Description of an event type in the catalogue. */
 export type EventDefinition = Pick<
   DomainEvent<unknown, { readonly id: string }>,
   'type' | 'meaning' | 'dto' | 'example'

@@ -299,7 +299,7 @@ export class EventLog {
     });
   }
 
-  /** Returns false if PostgreSQL cannot read a pack. Then at most packs without events were deleted. */
+  /** Clears data of deleted events. If PostgreSQL cannot read a pack, at most deletes empty packs and returns false. */
   private async clear(packed: readonly PackedRow[]): Promise<boolean> {
     const ids = packed.map(({ pack_id: id }) => id);
     const places = packed.map(({ pack_place: place }) => place);

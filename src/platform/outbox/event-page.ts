@@ -71,7 +71,6 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
   return isFiltered || isByTime(filter) ? [idTime(id), id] : [id];
 }
 
-/** Returns the SQL expressions by which a list is ordered. */
 function keysOf(filter: EventLogFilter, id: string): readonly string[] {
   if (isBySequence(filter)) return ['sequence'];
   return [...(isByTime(filter) ? ['occurred_at'] : []), ...endOf(filter, id)];

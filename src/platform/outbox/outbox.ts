@@ -235,7 +235,7 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   });
 }
 
-/** Like {@link toEventRecord}, but takes the states as DTOs. */
+/** Like {@link toEventRecord}, but `after` and `before` are DTOs already. */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,
   { after, before, occurredAt }: ResourceChange<Dto>,

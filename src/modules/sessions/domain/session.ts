@@ -7,8 +7,8 @@ export interface Session {
   readonly version: number;
   readonly adminId: string;
   /**
-   * Copy of the admin's `sessionsValidFrom` at the beginning of the session. The session is valid only while the two
-   * are equal. `SessionsService.keepValid` renews the copy.
+   * Copy of the admin's `sessionsValidFrom`, made when the session began, or later by `SessionsService.keepValid`. The
+   * session is valid only while the copy equals the current value.
    */
   readonly validFrom: Date;
   /**

@@ -183,8 +183,8 @@ function isKeyUnknown(error: unknown): boolean {
 }
 
 /**
- * Returns true if the error means that the signature of the ID token is wrong. The provider may have changed its key,
- * if its tokens do not name their key.
+ * Returns true if the error means that the signature of the ID token is wrong. The provider may have changed its key:
+ * if its tokens do not name their key, the former key is tried.
  */
 function isSignatureWrong(error: unknown): boolean {
   return keyDetailsOf(error).signature !== undefined;

@@ -16,8 +16,8 @@ import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
  * Due deliveries to active endpoints. For an ordered endpoint, only the first pending delivery about each object
- * counts. While former deliveries to an endpoint are being discarded, only newer ones count, although they are not sent
- * before that has ended. The SQL reads one endpoint after the other, because the indexes begin with the endpoint.
+ * counts. While former deliveries to an endpoint are being discarded, only newer ones count; they are sent afterwards.
+ * The SQL reads one endpoint after the other, because the indexes begin with the endpoint.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -118,8 +118,8 @@ const CLAIM = `
 /**
  * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
  * Maintains `webhook_failure`: a success deletes the row of the endpoint, and a failure inserts a row if there is none.
- * Later failures set `last_at`, at most once an hour, and restart `since` if the failure before was earlier than `$12`.
- * Locks these rows in one order, because several processes record results of the same endpoints.
+ * Later failures set `last_at`, at most once an hour. If the last failure was before `$12`, a failure also sets
+ * `since`. Locks these rows in one order, because several processes record results of the same endpoints.
  */
 const RECORD = `
   WITH result AS (

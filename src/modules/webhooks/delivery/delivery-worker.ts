@@ -78,7 +78,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   /**
    * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints whose former
-   * claim is still running, so that a slow claim does not delay other groups. The end of each attempt runs this again.
+   * claim is still running, so that a slow claim does not delay other groups. When an attempt ends, the job runs again.
    */
   async runDue(): Promise<boolean> {
     const receivers = await this.receivers.listActive();

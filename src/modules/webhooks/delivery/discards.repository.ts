@@ -6,8 +6,8 @@ import { HeadsRepository, IS_PENDING } from './heads.repository';
 const PORTION = 1_000;
 
 /**
- * Marks the present pending deliveries for discarding, by the highest of their ids. A new id may be lower than theirs,
- * because ids contain the time, and the clocks of processes differ. Compares and sorts by all columns of
+ * Marks the present pending deliveries for discarding: stores the highest of their ids. A new id may be lower, because
+ * ids contain the time, and the clocks of processes differ. Compares and sorts by all columns of
  * `webhook_delivery_status_index`, so that PostgreSQL uses it: with outdated statistics, another plan could read all
  * former deliveries.
  */
@@ -30,7 +30,7 @@ const FIND = `
     AND (endpoint_id, status, id) <= ($1, 'pending', (SELECT discard_to FROM webhook_endpoint WHERE id = $1))
   ORDER BY endpoint_id, status, id LIMIT ${PORTION}`;
 
-/** Skips deliveries that another transaction has locked to claim or record them, because to wait could deadlock. */
+/** Skips deliveries that another transaction has locked to claim or record them, because waiting could deadlock. */
 const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = greatest(updated_at, $2)
   WHERE id = ANY (ARRAY(

@@ -18,8 +18,7 @@ export class EndpointQueue {
 
   /**
    * Starts or ends ordered delivery if `ordered` changed. Forgets earlier failures if the URL changed or the endpoint
-   * was enabled again. Stores a changed subscription as it was, because it applies to events recorded before the
-   * change.
+   * was enabled again. If the subscription changed, stores the former one for events recorded before the change.
    * @param changeId id of the event that reports the change
    */
   async applySettings(
