@@ -20,11 +20,11 @@ export interface CheckedSeal {
   readonly number: bigint;
   /** Null: the stored row is damaged, so that the database fails to read it. */
   readonly seal: Seal | null;
-  /** Null: the seal matches its changes. */
+  /** Null: the seal (checksum) matches its changes. */
   readonly fault: SealFault | null;
 }
 
-/** Range of changes that one seal can cover: the position at which it ends, and its content. */
+/** Range of changes that one seal (checksum) can cover: the position at which it ends, and its content. */
 interface SealableChanges {
   readonly to: bigint;
   /** Null: all rows of the changes are damaged, so that the database fails to read them. */
@@ -43,7 +43,7 @@ export class AuditChain {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Yields the seals after `start` in sequence, also unreadable ones, each with its fault, if any. */
+  /** Yields the seals (checksums) after `start` in sequence, also unreadable ones, each with its fault, if any. */
   async *checkSealsAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
@@ -63,8 +63,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the seal with this number, or the start of the chain if there is no such seal. For an unreadable seal,
-   * returns an invalid position and hash, so that the seal after it gets the fault `chain_broken`.
+   * Returns the seal (checksum) with this number, or the start of the chain if there is no such seal. For an unreadable
+   * seal, returns an invalid position and hash, so that the seal after it gets the fault `chain_broken`.
    */
   async readEndAt(number: bigint): Promise<ChainEnd> {
     const found = await this.readOrNull(
@@ -74,9 +74,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the end of the chain of seals, which the next seal continues. If the last seals are unreadable, returns the
-   * number of the last seal, but position and hash of the last readable seal. The next seal then covers the changes of
-   * the unreadable seals again.
+   * Returns the end of the chain of seals (checksums), which the next seal continues. If the last seals are unreadable,
+   * returns the number of the last seal, but position and hash of the last readable seal. The next seal then covers the
+   * changes of the unreadable seals too.
    */
   async readEnd(): Promise<ChainEnd> {
     const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
@@ -117,8 +117,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns up to {@link SEALS_PER_READ} seals after the seal `number`. If the database cannot read one of them,
-   * returns only the first, or `[null]` if that one is unreadable.
+   * Returns up to {@link SEALS_PER_READ} seals (checksums) after the seal `number`. If the database cannot read one of
+   * them, returns only the first, or `[null]` if that one is unreadable.
    */
   private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>
@@ -131,7 +131,7 @@ export class AuditChain {
     return this.readOrNull(() => this.seals.hashChanges(from, to));
   }
 
-  /** Finds the number of the last seal by bisection. Needed if that seal itself cannot be read. */
+  /** Finds the number of the last seal (checksum) by bisection. Needed if that seal itself cannot be read. */
   private async lastNumber(): Promise<bigint> {
     let [some, none] = [0n, NO_SUCH_NUMBER];
     while (none - some > 1n) {

@@ -57,7 +57,7 @@ export class AuditRetention implements OnModuleInit {
     }
   }
 
-  /** Returns false if a seal of the month does not match its changes, or if a change of the month has no seal yet. */
+  /** Returns false if a seal (checksum) of the month does not match its changes, or if a change has no seal yet. */
   private async matchesSeals(month: string): Promise<boolean> {
     const { last } = await this.drops.readMonthRange(month);
     const dropped = (await this.drops.listAll()).at(-1);

@@ -8,7 +8,7 @@ import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 10_000;
-/** Maximum number of positions per seal. It is small, because verification cannot name a changed row, only its seal. */
+/** Maximum positions per seal (checksum). Small, because verification cannot name a changed row, only its seal. */
 const POSITIONS_PER_SEAL = 1_000n;
 
 /**

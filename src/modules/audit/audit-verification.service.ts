@@ -22,9 +22,9 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals of dropped changes that do not continue the seal before them (wrong number or first position). */
+  /** Seals (checksums) of dropped changes that do not continue the one before (wrong number or first position). */
   readonly breaks: readonly Seal[];
-  /** Seals of dropped changes for which there are still rows. */
+  /** Seals (checksums) of dropped changes for which there are still rows. */
   readonly added: readonly Seal[];
 }
 
@@ -40,9 +40,9 @@ export type AuditCheck =
 export interface AuditVerification {
   readonly sealCount: number;
   readonly sealedChanges: number;
-  /** Number of changes after the last seal; 0 if the database cannot count them. */
+  /** Number of changes after the last seal (checksum); 0 if the database cannot count them. */
   readonly unsealedChanges: number;
-  /** Last readable seal; null if there is none. */
+  /** Last readable seal (checksum over changes); null if there is none. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
   /** Ids of entries without a change. The engine writes no such entry. */

@@ -141,7 +141,7 @@ const DELETE_EVENTS = `
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
-/** Replaces the data of deleted events with null in packs that still have other events. */
+/** Replaces the data of deleted events with null in packs (rows of `event_pack`) that still have other events. */
 const CLEAR_PLACES = `
   UPDATE event_pack AS pack SET data = (
     SELECT array_agg(CASE WHEN entry.place = ANY (cleared.places) THEN 'null' ELSE entry.data END ORDER BY entry.place)
@@ -299,7 +299,9 @@ export class EventLog {
     });
   }
 
-  /** Clears data of deleted events. If PostgreSQL cannot read a pack, at most deletes empty packs and returns false. */
+  /**
+   * Returns false if PostgreSQL cannot read a pack. No data is cleared then, but packs without events may be deleted.
+   */
   private async clear(packed: readonly PackedRow[]): Promise<boolean> {
     const ids = packed.map(({ pack_id: id }) => id);
     const places = packed.map(({ pack_place: place }) => place);

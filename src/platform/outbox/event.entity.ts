@@ -35,6 +35,6 @@ export class EventEntity {
   @InstantColumn({ nullable: true, default: () => 'now()' }) readonly dispatchedAt!: Date | null;
   /** Row of `event_pack` that has the data. Null for an event that is stored alone. */
   @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;
-  /** Position of the event in its pack, from 1. Null for an event that is stored alone. */
+  /** Position of the data in its pack (row of `event_pack`), from 1. Null for an event that is stored alone. */
   @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

@@ -11,7 +11,7 @@ import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 import { type PackPlace, packPlaces } from './event-packs';
 
-/** Name of the due work (see `Jobs`) that creates the webhook deliveries of recorded events. */
+/** Name of the background job that creates the webhook deliveries of recorded events. */
 export const DISPATCH_WORK = 'dispatch-events';
 
 const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;

@@ -59,7 +59,7 @@ const LOCK_ENDPOINTS = `
   WHERE id = ANY (ARRAY(SELECT endpoint_id FROM webhook_delivery WHERE id = ANY ($1)))
   ORDER BY id ${ROW_LOCKS.reference}`;
 
-/** Locks the heads of deliveries in the same order as the insertion of deliveries, so that the two do not deadlock. */
+/** Locks the heads (rows of `webhook_head`) of deliveries in the same order as their insertion, to avoid deadlocks. */
 const LOCK = `
   SELECT endpoint_id, object_id FROM webhook_head
   WHERE delivery_id = ANY ($1) ORDER BY endpoint_id, object_id FOR UPDATE`;
@@ -142,8 +142,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Locks the heads of the deliveries until the transaction ends, and keeps their endpoints from becoming ordered or
-   * unordered. Must be called before the deliveries are written.
+   * Locks the heads (rows of `webhook_head`) of the deliveries until the transaction ends, and keeps their endpoints
+   * from becoming ordered or unordered. Must be called before the deliveries are written.
    */
   async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
     this.database.requireTransaction();
@@ -152,8 +152,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Sets the head of each object to the first pending delivery, or deletes the head if none is pending. The caller must
-   * have locked the heads.
+   * Sets the head (first pending delivery) of each object, or deletes the head if no delivery is pending. The caller
+   * must have locked the heads.
    */
   async advance(objects: readonly ObjectKey[]): Promise<void> {
     this.database.requireTransaction();
@@ -166,8 +166,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Makes the heads of deliveries due at `now`, after the leases that a dead process had on these deliveries were
-   * released. The release must be committed.
+   * Makes the heads (rows of `webhook_head`) of deliveries due at `now`, after the leases that a dead process had on
+   * these deliveries were released. The release must be committed.
    */
   async release(deliveryIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(LOCK_ENDPOINTS, [deliveryIds]);
@@ -175,8 +175,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Creates the heads of an endpoint that becomes ordered. The caller must have locked the endpoint exclusively, so
-   * that no delivery is added and no result is written meanwhile.
+   * Creates the heads (first pending deliveries by object) of an endpoint that becomes ordered. The caller must have
+   * locked the endpoint exclusively, so that no delivery is added and no result is written meanwhile.
    */
   async build(endpointId: string): Promise<void> {
     this.database.requireTransaction();
