@@ -299,9 +299,7 @@ export class EventLog {
     });
   }
 
-  /**
-   * Returns false if PostgreSQL cannot read a pack. No data is cleared then, but packs without events may be deleted.
-   */
+  /** Returns false if PostgreSQL cannot read a pack. Then no data is cleared, but empty packs may be deleted. */
   private async clear(packed: readonly PackedRow[]): Promise<boolean> {
     const ids = packed.map(({ pack_id: id }) => id);
     const places = packed.map(({ pack_place: place }) => place);

@@ -174,10 +174,7 @@ export class DeliveriesRepository {
     private readonly heads: HeadsRepository,
   ) {}
 
-  /**
-   * Inserts deliveries, all of the same kind. Skips deliveries to endpoints that were deleted or disabled after a 410.
-   * For other inactive endpoints, inserts only deliveries of kind `event`. Returns the number of inserted deliveries.
-   */
+  /** Inserts deliveries, all of the same kind. Returns their number, without those that {@link INSERT} skips. */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
     if (first === undefined) return 0;

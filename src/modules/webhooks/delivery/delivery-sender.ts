@@ -46,8 +46,8 @@ export class DeliverySender {
 
   /**
    * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
-   * its attempts have failed for {@link FAILING_LIMIT_MS}. If disabling fails, logs the error; the next attempt tries
-   * again.
+   * its attempts have failed for {@link FAILING_LIMIT_MS}. If disabling fails, logs the error; the next such result
+   * disables the endpoint.
    */
   async deliver(
     delivery: ClaimedDelivery,
