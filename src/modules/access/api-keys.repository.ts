@@ -34,13 +34,13 @@ const TOUCH = `
 
 const LOCK_BOOTSTRAP = `SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`;
 
-/** Condition: the current secret of a key is the first one. A secret that a roll made has a prefix. */
+/** Condition: a key from `BOOTSTRAP_API_KEY` has its first secret. Later ones are generated and have a prefix. */
 const HAS_FIRST_SECRET = `created_by = 'bootstrap' AND (version = 1 OR prefix = '')`;
 
 const REMEMBER_FIRST_SECRETS = `
   UPDATE api_key SET bootstrap_hash = hash WHERE bootstrap_hash IS NULL AND ${HAS_FIRST_SECRET}`;
 
-/** Remembers the previous secret too, which a process of the previous release does not do when it rolls a key. */
+/** Stores both former secrets. The earlier one is missing if a process of the previous release made the last roll. */
 const ROLL = `
   WITH former AS (
     INSERT INTO api_key_former_secret (hash)
@@ -109,20 +109,20 @@ export class ApiKeysRepository {
     return row ?? null;
   }
 
-  /** Other processes that want to store the bootstrap key wait until this transaction ends. */
+  /** Makes other processes that want to store the bootstrap key wait until this transaction ends. */
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(LOCK_BOOTSTRAP);
   }
 
-  /** Keeps the hashes of the first secrets of bootstrap keys that the previous release created beside this one. */
+  /** Stores the first secret's hash for bootstrap keys that a process of the previous release created without it. */
   async rememberFirstSecrets(): Promise<void> {
     await this.database.query(REMEMBER_FIRST_SECRETS);
   }
 
   /**
-   * Returns `known` if this is the hash of a present or former secret of a key, `uncertain` if it may be the first secret
-   * of a bootstrap key whose hash is lost, and otherwise `new`.
+   * Returns `known` if a key has or had the secret with this hash. Returns `uncertain` if the first secret of a
+   * bootstrap key is unknown, so that it may be this secret. Otherwise returns `new`.
    */
   async statusOfBootstrapSecret(hash: string): Promise<'known' | 'uncertain' | 'new'> {
     const [row] = await this.database.query<{ isKnown: boolean; isUncertain: boolean }>(

@@ -69,10 +69,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Stores a key with all scopes, and with a secret that an operator chose. Does nothing if a key with this secret was
-   * stored before, even if that key was revoked or rolled.
-   * @returns `stored`, or why nothing was stored: the secret is `known`, or `uncertain`, because it may be the first
-   *   secret of a key that an earlier release rolled
+   * Stores an API key with all scopes, and with a secret that an operator chose.
+   * @returns `stored`; `known` if a key has or had this secret, even if the key was revoked; `uncertain` if it may be
+   *   the first secret of a key that an earlier release rolled. Only `stored` means that a key was stored
    */
   async createBootstrapKey(secret: string): Promise<'stored' | 'known' | 'uncertain'> {
     return this.database.transaction(async () => {

@@ -82,8 +82,8 @@ export class Credentials {
 
   /**
    * Returns the rights that a customer token gives; null if the token is unknown. The token stops working when its
-   * customer is deleted, when the API key that issued it expires or is revoked, or when the admin who issued it becomes
-   * inactive. It gives only those of its scopes that the issuer still has.
+   * customer is deleted, when the API key that issued the token expires or is revoked, or when the admin who issued it
+   * becomes inactive. The token gives only scopes that its issuer still has.
    */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);

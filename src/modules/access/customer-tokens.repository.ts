@@ -4,7 +4,7 @@ import { Database } from '../../platform/database';
 import { CustomerTokenEntity } from './customer-token.entity';
 import type { CustomerScope, CustomerToken } from './domain/customer-token';
 
-/** Columns of a customer token, its customer, and the API key that issued it, that are needed to check the token. */
+/** Columns needed to check a customer token: of the token, of its customer, and of the API key that issued it. */
 export interface TokenHolderRow {
   readonly id: string;
   readonly customer_id: string;
@@ -68,7 +68,6 @@ export class CustomerTokensRepository {
     return row ?? null;
   }
 
-  /** Deletes at most `limit` expired tokens and returns their number. */
   async removeExpired(now: Date, limit: number): Promise<number> {
     return (await this.database.query(REMOVE_EXPIRED, [now, limit])).length;
   }

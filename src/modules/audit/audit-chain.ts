@@ -13,18 +13,18 @@ import { SealsRepository } from './seals.repository';
 
 const SEALS_PER_READ = 100;
 
-/** Greater than the number of any seal. */
+/** A number that no seal (checksum over a group of audit log changes) ever reaches. */
 const NO_SUCH_NUMBER = 2n ** 40n;
 
 export interface CheckedSeal {
   readonly number: bigint;
   /** Null: the stored row is damaged, so that the database fails to read it. */
   readonly seal: Seal | null;
-  /** Null: the seal matches its changes. */
+  /** Null: the seal (checksum) matches its changes. */
   readonly fault: SealFault | null;
 }
 
-/** Changes that one seal can cover: the range of their positions, and their content. */
+/** Range of changes that one seal (checksum) can cover: the position at which it ends, and its content. */
 interface SealableChanges {
   readonly to: bigint;
   /** Null: all rows of the changes are damaged, so that the database fails to read them. */
@@ -43,7 +43,7 @@ export class AuditChain {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Yields the seals after `start` in sequence, also unreadable ones, each with its fault, if any. */
+  /** Yields the seals (checksums) after `start` in sequence, also unreadable ones, each with its fault, if any. */
   async *checkSealsAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
@@ -63,8 +63,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the seal with this number, or the start of the chain if there is no such seal. If the seal is unreadable,
-   * returns values that no seal can continue, so that the next seal has the fault `chain_broken`.
+   * Returns the seal (checksum) with this number, or the start of the chain if there is no such seal. For an unreadable
+   * seal, returns an invalid position and hash, so that the seal after it gets the fault `chain_broken`.
    */
   async readEndAt(number: bigint): Promise<ChainEnd> {
     const found = await this.readOrNull(
@@ -74,8 +74,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the end of the chain of seals, which the next seal continues. If the last seals are unreadable, returns the
-   * last number, but position and hash of the last readable seal, so that the next seal covers their changes again.
+   * Returns the end of the chain of seals (checksums), which the next seal continues. If the last seals are unreadable,
+   * returns the number of the last seal, but position and hash of the last readable seal. The next seal then covers the
+   * changes of the unreadable seals too.
    */
   async readEnd(): Promise<ChainEnd> {
     const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
@@ -95,8 +96,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the longest range of readable changes after the position `from`, up to at most `to`. If the first change is
-   * unreadable, returns a range of unreadable changes only, because a seal over them protects no content.
+   * Returns the longest range of readable changes that begins after the position `from` and ends at `to` or before. If
+   * the first change is unreadable, returns only the unreadable changes at the beginning, because a seal over them
+   * protects no content.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);
@@ -115,8 +117,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns up to {@link SEALS_PER_READ} seals after the seal `number`. If the database cannot read one of them,
-   * returns a list of one element: the next seal, or null if this seal itself is unreadable.
+   * Returns up to {@link SEALS_PER_READ} seals (checksums) after the seal `number`. If the database cannot read one of
+   * them, returns only the first, or `[null]` if that one is unreadable.
    */
   private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>
@@ -129,7 +131,7 @@ export class AuditChain {
     return this.readOrNull(() => this.seals.hashChanges(from, to));
   }
 
-  /** Finds the number of the last seal by bisection. Needed if that seal itself cannot be read. */
+  /** Finds the number of the last seal (checksum) by bisection. Needed if that seal itself cannot be read. */
   private async lastNumber(): Promise<bigint> {
     let [some, none] = [0n, NO_SUCH_NUMBER];
     while (none - some > 1n) {

@@ -10,8 +10,8 @@ import type { AuditDrop } from './domain/audit-drop';
 )
 export class AuditDropEntity implements AuditDrop {
   /**
-   * The order in which months were dropped, given by the database. A month is dropped again if a process whose clock is
-   * wrong created its partitions again.
+   * Ascending number of the drop, given by the database. The month cannot be the key, because it may be dropped twice:
+   * a process whose clock is wrong may create its partitions again.
    */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   readonly number?: string;

@@ -11,7 +11,7 @@ import { unpackedSql } from './unpacked-changes';
  */
 const LONGEST_WAIT_MS = 200;
 
-/** Months that have a partition of `audit_log` and one of `audit_change`. Rows of other months are in the default partitions. */
+/** Months with a partition of `audit_log` and of `audit_change`. Rows of other months are in the default partitions. */
 const MONTHS = `
   SELECT right(child.relname, 7) AS month
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
@@ -28,9 +28,9 @@ const KEPT_DIGEST = `
   FROM audit_dropped_change WHERE position > $1`;
 
 /**
- * Compares the rows of `audit_drop` with the entries of the same drops in the audit log. Finds rows without an equal
- * entry, and entries without an equal row. A row may lack its entry if the month that contained the entry was dropped
- * later. The last row always needs its entry.
+ * Each drop of a month has a row in `audit_drop` and an entry with the same values in the audit log. Finds a row
+ * without such an entry, or an entry without such a row. A row may lack its entry if the month that contained the entry
+ * was dropped too. The last row always needs its entry.
  *
  * The `object_id` of these entries is the dropped month, which begins with a digit. Ids begin with a letter, so the
  * condition on `object_id` finds the entries in the index.
@@ -126,17 +126,17 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Returns true if each drop has an entry in the audit log with the same values, and each such entry has its drop. A
-   * drop needs no entry if the month in which the drop was made was dropped later.
+   * Returns true if the drops and their entries in the audit log match, with none missing on either side. A drop needs
+   * no entry if the month in which it was made was dropped later.
    */
   async areAsRecorded(): Promise<boolean> {
     return (await this.database.query(DIFFERENCES)).length === 0;
   }
 
   /**
-   * Prevents all months from being dropped until the transaction ends. Does not block writers. Must come before the
-   * first query, which fixes the snapshot of the transaction: if a month were dropped after that, the transaction would
-   * see neither the rows of the month nor the record of its drop.
+   * Prevents months from being dropped until the transaction ends. Does not block writers. Must come before the first
+   * query, which fixes the snapshot. If a month were dropped after the snapshot, the transaction would see neither the
+   * rows of the month nor the record of its drop.
    */
   async keepMonths(): Promise<void> {
     this.database.requireTransaction();
@@ -148,7 +148,7 @@ export class AuditDropsRepository {
     await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
   }
 
-  /** Drops the partitions of a month. Also deletes the counts of usage requests up to the end of the month. */
+  /** Drops the partitions of a month. Also deletes the rows of `audit_usage_count` up to the end of the month. */
   async drop(month: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(

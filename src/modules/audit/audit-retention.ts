@@ -57,7 +57,7 @@ export class AuditRetention implements OnModuleInit {
     }
   }
 
-  /** Returns false if a seal of the month does not match its changes, or if a change of the month has no seal yet. */
+  /** Returns false if a seal (checksum) of the month does not match its changes, or if a change has no seal yet. */
   private async matchesSeals(month: string): Promise<boolean> {
     const { last } = await this.drops.readMonthRange(month);
     const dropped = (await this.drops.listAll()).at(-1);
@@ -72,7 +72,7 @@ export class AuditRetention implements OnModuleInit {
     return false;
   }
 
-  /** Logs why a month is kept, unless another process has dropped the month, which explains the fault. */
+  /** Logs why a month is kept, unless the fault comes from another process that has just dropped the month. */
   private async keep(month: string, seal: bigint, fault: SealFault): Promise<false> {
     if (!(await this.drops.findDroppableMonths()).includes(month)) return false;
     const text = 'a month of the audit log is kept, because it does not match its seals';
@@ -80,7 +80,7 @@ export class AuditRetention implements OnModuleInit {
     return false;
   }
 
-  /** Drops a month and records it. Does not record a month again that is empty. */
+  /** Drops a month and records the drop. If the month is empty and was dropped before, does not record it again. */
   private drop(month: string): Promise<boolean> {
     return this.database.transaction(async () => {
       await this.drops.limitLockWait();

@@ -8,12 +8,12 @@ import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 10_000;
-/** Maximum number of positions per seal. It is small, because verification of a changed row names only its seal. */
+/** Maximum positions per seal (checksum). Small, because verification cannot name a changed row, only its seal. */
 const POSITIONS_PER_SEAL = 1_000n;
 
 /**
- * A position and a transaction number. Once all transactions with lower numbers than `transaction` have ended, no
- * change can be added at `position` or a lower position any more.
+ * A position in the audit log, and a transaction number. Once all transactions with lower numbers have ended, no change
+ * can be added at this position or a lower one.
  */
 interface Mark {
   readonly position: bigint;
@@ -21,10 +21,10 @@ interface Mark {
 }
 
 /**
- * Seals changes (stores a checksum over a group of them) when no open transaction can still add a change with a lower
- * position. A transaction gets its number when it locks or inserts a row, and the positions of its changes later. A
- * {@link Mark} therefore shows which positions are final. Writers never wait for a seal. A writing transaction that
- * stays open delays sealing, even if it is in another database of the same server.
+ * Seals changes (stores a checksum over a group of them) when no open transaction can still add a change among them. A
+ * transaction gets its number before its changes get positions, so a {@link Mark} shows which positions are final.
+ * Writers never wait for a seal. A writing transaction that stays open delays sealing, even in another database of the
+ * same server.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {
@@ -63,7 +63,7 @@ export class AuditSealing implements OnModuleInit {
     });
   }
 
-  /** Seals one batch of changes before which no change can be added any more. Returns true if more may be ready. */
+  /** Seals one batch of changes if no open transaction can add another one to it. Returns true if more may be ready. */
   async runDue(): Promise<boolean> {
     const { mark } = this;
     if (mark === null) {

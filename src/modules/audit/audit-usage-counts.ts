@@ -37,18 +37,18 @@ export class AuditUsageCounts
     this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  /** Nest then waits for the requests in flight. If they do not end in time, the process ends without the last write. */
+  /** Writes before Nest waits for open requests, because after that wait the process may end without another write. */
   beforeApplicationShutdown(): Promise<void> {
     return this.write();
   }
 
-  /** Runs after the last answer, and before the database is closed. A request whose client has left may end later. */
+  /** Runs after all connections have ended. A request whose client disconnected may still run, and is not counted. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.write();
   }
 
-  /** Returns a middleware that counts the accepted requests for which `isCounted` is true. Their bodies must not be streamed. */
+  /** Returns a middleware that counts accepted requests for which `isCounted` is true, except streamed responses. */
   count(isCounted: (request: Request) => boolean) {
     return (request: Request, response: Response, next: NextFunction): void => {
       if (isCounted(request)) {
@@ -65,8 +65,8 @@ export class AuditUsageCounts
   }
 
   /**
-   * Adds the new counts to those in the database. If that fails, the next call tries again, except if the outcome is
-   * unknown: the requests could be counted twice.
+   * Adds the new counts to those in the database. If that fails, keeps the counts for the next call. If it is unknown
+   * whether it failed, drops them, because otherwise requests could be counted twice.
    */
   async write(): Promise<void> {
     const counts = [...this.counts.values()];

@@ -22,9 +22,9 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals whose changes were dropped, and whose number or first position does not continue the seal before them. */
+  /** Seals (checksums) of dropped changes that do not continue the one before (wrong number or first position). */
   readonly breaks: readonly Seal[];
-  /** Seals whose changes were dropped, but that still have rows. */
+  /** Seals (checksums) of dropped changes for which there are still rows. */
   readonly added: readonly Seal[];
 }
 
@@ -40,9 +40,9 @@ export type AuditCheck =
 export interface AuditVerification {
   readonly sealCount: number;
   readonly sealedChanges: number;
-  /** Number of changes after the last seal; 0 if the database cannot count them. */
+  /** Number of changes after the last seal (checksum); 0 if the database cannot count them. */
   readonly unsealedChanges: number;
-  /** Last readable seal; null if there is none. */
+  /** Last readable seal (checksum over changes); null if there is none. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
   /** Ids of entries without a change. The engine writes no such entry. */
@@ -50,10 +50,10 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, in the order of their drops. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False if one of these is true:
+   * False in each of these cases:
    * - The records of drops are unreadable, or do not match their entries in the audit log.
-   * - The last record does not match the seal that it names, or does not match the stored hashes.
-   * - Nothing was dropped, but hashes are stored.
+   * - The last record does not match the seal that it names, or does not match the stored hashes of dropped changes.
+   * - Nothing was dropped, but such hashes are stored.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */

@@ -26,7 +26,7 @@ export const UNREADABLE: SealedChanges = { changeCount: 0, hash: 'unreadable' };
 
 export const CHAIN_START: ChainEnd = { number: 0n, to: 0n, hash: '0'.repeat(64) };
 
-/** Returns the seal that follows `previous` and covers the changes up to `end.to`. */
+/** Returns the seal that follows `previous` in the chain and covers the changes from there to `end.to`. */
 export function sealAfter(
   previous: ChainEnd,
   content: SealedChanges,

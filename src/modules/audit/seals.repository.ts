@@ -54,7 +54,7 @@ const WITHOUT_CHANGE = `
 export class SealsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks the chain of seals until the transaction ends, so that only one process at a time adds a seal. */
+  /** Locks the chain of seals (checksums) until the transaction ends, so only one process at a time adds a seal. */
   async lockChain(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('audit_seal'))`);
@@ -76,7 +76,7 @@ export class SealsRepository {
     return this.database.selectOne(AuditSealEntity, 'WHERE number = $1', [number]);
   }
 
-  /** Returns the last seal that ends before a position, or the start of the chain. */
+  /** Returns the last seal (checksum over changes) that ends before a position, or the start of the chain. */
   async findLastBefore(position: bigint): Promise<ChainEnd> {
     const tail = 'WHERE to_position < $1 ORDER BY number DESC LIMIT 1';
     return (await this.database.selectOne(AuditSealEntity, tail, [position])) ?? CHAIN_START;
@@ -90,14 +90,14 @@ export class SealsRepository {
     return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
   }
 
-  /** Returns the seals up to `number` whose number or first position does not continue the seal before them. */
+  /** Returns seals (checksums) up to `number` that do not continue the one before: wrong number or first position. */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
 
   /**
-   * Returns seals whose changes were dropped, but that still have rows. Includes the first seal if there are rows with
-   * positions below 1, which no seal covers.
+   * Returns seals (checksums) whose changes were dropped, but that still have rows. If there are rows with positions
+   * below 1, which belong to no seal, also returns the first seal.
    * @param last the last seal whose changes were all dropped, or the start of the chain
    */
   findWithUnexpectedChanges(
@@ -108,7 +108,7 @@ export class SealsRepository {
     return this.database.select(AuditSealEntity, WITH_UNEXPECTED_CHANGES, parameters);
   }
 
-  /** Returns the seals after the seal `number`, in ascending order. */
+  /** Returns the seals (checksums over changes) after the seal `number`, in ascending order. */
   findAfter(number: bigint, limit: number): Promise<readonly Seal[]> {
     const tail = 'WHERE number > $1 ORDER BY number LIMIT $2';
     return this.database.select(AuditSealEntity, tail, [number, limit]);
@@ -130,8 +130,8 @@ export class SealsRepository {
   }
 
   /**
-   * Returns two transaction numbers of the whole server: all transactions with numbers below `oldest` have ended. No
-   * transaction with the number `next` or a higher number has ended, but some may be open.
+   * Returns two transaction numbers of the whole server. All transactions with numbers below `oldest` have ended. None
+   * with the number `next` or a higher number has ended; some may be open.
    */
   async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
@@ -148,7 +148,7 @@ export class SealsRepository {
     return (await this.database.queryValue<number>(sql, [position])) ?? 0;
   }
 
-  /** Returns the time of the first change after the last seal; null if all changes are sealed. */
+  /** Returns the time of the first change after the last seal (checksum); null if all changes are sealed. */
   findFirstUnsealedAt(): Promise<Date | null> {
     return this.database.queryValue<Date>(FIRST_UNSEALED_AT);
   }

@@ -32,8 +32,9 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Second factors of admins. A code is checked while the factor is locked, so that it is accepted only once. All changes
- * except {@link use} lock the admin first, then the factor. Callers must limit the number of attempts.
+ * Second factors of admins. A code is checked while the factor is locked, so that it is accepted only once. Methods
+ * that change a factor lock the admin before the factor, except {@link use}, which locks only the factor. Callers must
+ * limit the number of attempts.
  */
 @Injectable()
 export class SecondFactorsService {
@@ -207,8 +208,8 @@ export class SecondFactorsService {
   }
 
   /**
-   * Writes the factor. Records an event only if the version changed. An accepted TOTP code alone does not change the
-   * version, because the API does not show its time step.
+   * Writes the factor, and records an event if the version changed. An accepted TOTP code keeps the version, because
+   * the API does not show the time step of the code.
    */
   private async write(before: SecondFactor, after: SecondFactor): Promise<void> {
     await this.factors.update(after);

@@ -19,8 +19,8 @@ import { SessionsService } from './sessions.service';
 import { SignInService } from './sign-in.service';
 
 /**
- * Session of the calling browser. The operations have `public` access, because none needs a scope: each checks the
- * session cookie, or the password, itself.
+ * Session of the calling browser. The operations have `public` access, because they need no scope. Each of them checks
+ * the session cookie or the password itself.
  */
 @ApiTags('Sessions')
 @Controller('v1/session')

@@ -29,8 +29,8 @@ export class SessionsRepository {
   }
 
   /**
-   * Locks the session, then reads it. After a wait, the locking statement itself would read `adminValidFrom` as it was
-   * before the wait.
+   * Locks the session, then reads it in a second statement. If the locking statement has to wait, it reads the admin's
+   * row (`adminValidFrom`) as it was before the wait.
    */
   async lock(id: string): Promise<Session | null> {
     await this.database.query('SELECT FROM admin_session WHERE id = $1 FOR UPDATE', [id]);
@@ -50,7 +50,7 @@ export class SessionsRepository {
     ]);
   }
 
-  /** Makes the session valid again: copies the current `sessions_valid_from` of the admin to its `valid_from`. */
+  /** Makes the session valid again: copies the admin's changed `sessions_valid_from` to the session's `valid_from`. */
   async keepValid(id: string): Promise<void> {
     await this.database.query(KEEP_VALID, [id]);
   }

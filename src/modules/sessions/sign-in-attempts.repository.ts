@@ -27,7 +27,7 @@ const OLDEST = 'SELECT tried_at[1] AS oldest FROM sign_in_attempt WHERE key = $1
 const REMOVE_LAST = `
   UPDATE sign_in_attempt SET tried_at = tried_at[1:cardinality(tried_at) - 1] WHERE key = $1`;
 
-/** The outer condition is checked again after a wait for a row lock, so an attempt that was added meanwhile stays. */
+/** Checks the time again in the outer condition, so that a key that got an attempt during a wait for a lock is kept. */
 const DELETE_OLD = `
   DELETE FROM sign_in_attempt WHERE last_tried_at < $1 AND key IN (
     SELECT key FROM sign_in_attempt WHERE last_tried_at < $1 ORDER BY last_tried_at LIMIT $2)

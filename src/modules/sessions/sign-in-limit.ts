@@ -33,13 +33,13 @@ export class SignInLimit {
     }
   }
 
-  /** Clears the count of the account. Takes only the last attempt, which succeeded, off the count of the address. */
+  /** Clears the count of the account. From the count of the address, removes only the last attempt, which succeeded. */
   async recordSuccess(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
 
-  /** Removes the last attempt from both counts. Earlier failed attempts still count. */
+  /** Removes the last attempt from the counts of the account and of the IP address. Earlier failures still count. */
   async removeAttempt(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeLast(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));

@@ -5,8 +5,8 @@ import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
 /**
- * Hash of an unknown password, at the minimum cost that OWASP recommends. {@link AdminAccounts.withPassword} uses it if
- * no stored hash can be checked.
+ * Hash that belongs to no account, at the minimum cost that OWASP recommends. {@link AdminAccounts.withPassword} uses
+ * it if no stored hash can be checked.
  */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
@@ -39,9 +39,8 @@ export class AdminAccounts {
 
   /**
    * Returns the active admin with this email and password, or null. Takes equally long for emails with and without an
-   * account: if the email has no account, or the hash of the account cannot be checked, checks the password against the
-   * hash of another admin, or else {@link DECOY}. The chosen hash stays the same for an email as long as the admins
-   * stay the same.
+   * account: if there is no account, or its hash cannot be checked, checks the password against the hash of another
+   * admin, or else {@link DECOY}. While the admins stay the same, an email always gets the same hash.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {

@@ -11,8 +11,8 @@ import { StudioAdminEntity } from './studio-admin.entity';
 import { studioAdminEmailTaken } from './studio.errors';
 
 /**
- * Selects one password hash of the first thousand active admins with a password, by id: the hash at position `$1`
- * modulo the number of these admins.
+ * Selects the password hash of one active admin. The candidates are the first thousand active admins with a password,
+ * by id. `$1` modulo their number is the position of the selected one.
  */
 const ANY_PASSWORD_HASH = `
   WITH known AS (

@@ -24,7 +24,7 @@ export class WebhookEndpointsRepository {
     await this.database.insert(WebhookEndpointEntity, { ...endpoint, discardTo: null });
   }
 
-  /** Counts the endpoints. Until the transaction ends, blocks other insertions, so that the number stays correct. */
+  /** Counts the endpoints, and blocks other insertions until the transaction ends, so that the number stays correct. */
   async countForInsert(): Promise<number> {
     this.database.requireTransaction();
     await this.database.query(LOCK_NUMBER);

@@ -54,8 +54,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Registers an endpoint. Earlier events are not sent to it: the client reads their changes from the API. Therefore
-   * waits up to ten seconds until these events are committed ({@link Outbox.waitForUncommittedEvents}).
+   * Registers an endpoint. Earlier events are not sent to it, so the client must read the present state from the API.
+   * To make that state complete, waits up to ten seconds until transactions with earlier events have ended.
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
@@ -103,8 +103,8 @@ export class WebhookEndpointsService {
 
   /**
    * Changes an endpoint and merges its metadata. An update that changes nothing records no event. A change of `events`
-   * or `is_active` applies to events that are recorded later. If the endpoint is active after such a change, waits for
-   * earlier events as {@link create} does.
+   * or `is_active` applies only to events that are recorded after the change. If the endpoint is active after such a
+   * change, waits for transactions with earlier events, as {@link create} does.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
    */
@@ -181,9 +181,9 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Disables an endpoint because of the response to a delivery. With `gone`, also discards the pending deliveries. Does
-   * nothing if the endpoint is already inactive or deleted, if its URL has changed since the request was sent, or if the
-   * delivery is being discarded: then the endpoint was disabled and enabled again since.
+   * Disables an endpoint because of an attempt at a delivery. With `gone`, also discards the pending deliveries. Does
+   * nothing if the endpoint is already inactive or deleted, or if its URL has changed since the attempt. Does nothing
+   * if the delivery is being discarded, because then the endpoint was disabled and enabled again since the attempt.
    */
   disable(
     { id: deliveryId, endpointId: id, url }: Pick<ClaimedDelivery, 'id' | 'endpointId' | 'url'>,

@@ -34,7 +34,7 @@ export const webhookEndpointTested = webhookEndpointEvent(
   'A test event was requested. It is sent to that endpoint only, regardless of its subscribed events.',
 );
 
-/** Returns the HTTP response to the registration of an endpoint. A repeated request gets the same response. */
+/** Returns the HTTP response to the registration of an endpoint, which is also stored for repeated requests. */
 export function createdEndpointAnswer(
   endpoint: WebhookEndpoint,
   unknownEvents: readonly string[],

@@ -8,11 +8,10 @@ export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   readonly meaning: string;
   readonly dto: Type<Dto>;
   readonly toDto: (resource: Resource) => Dto;
-  /** Fields of the example event that differ from the example of the resource, with their values. */
+  /** Fields whose values in the example event differ from those in the example of the resource. */
   readonly example?: Partial<Dto>;
 }
 
-/** Description of an event type in the catalogue. */
 export type EventDefinition = Pick<
   DomainEvent<unknown, { readonly id: string }>,
   'type' | 'meaning' | 'dto' | 'example'
@@ -21,8 +20,8 @@ export type EventDefinition = Pick<
 const definitions = new Map<string, EventDefinition>();
 
 /**
- * Returns a function that defines an event type of a resource. Its arguments are the type, its meaning, and the fields
- * in which the example event differs from the example of the resource. The event catalogue and its documentation are
+ * Returns a function that defines one event type of a resource. Its argument `example` has the fields whose values in
+ * the example event differ from those in the example of the resource. The event catalogue and its documentation are
  * generated from the definitions.
  */
 export function defineEvents<Resource, Dto extends { readonly id: string }>(

@@ -32,7 +32,7 @@ export function withData({ events, order }: EventsQuery): string {
     ${order}`;
 }
 
-/** Returns the statement that reads the same events without their data. */
+/** Like {@link withData}, but reads null instead of the data. */
 export function withoutData({ events, order }: EventsQuery): string {
   return `
     WITH stored AS MATERIALIZED (${events})

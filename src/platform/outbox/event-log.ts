@@ -43,7 +43,7 @@ export interface RecordedEvent {
 /** An event without its data and its actor. The id and the type decide which webhook endpoints receive the event. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
-/** Place of a deleted event's data: row of `event_pack`, and position in it. Null for an event stored alone. */
+/** Pack (row of `event_pack`) with the data of a deleted event, and position in it. Null for data stored alone. */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
@@ -55,8 +55,8 @@ type PackedRow = PlaceRow & { readonly pack_id: string };
 const HEAD = 'type, object_id AS "objectId", sequence, occurred_at AS "occurredAt"';
 
 /**
- * Events for which no webhook deliveries were created yet, as counted by the metrics of due work. `dueAt` is always the
- * present, because no waiting time can be computed: the time of an event may be that of a test clock.
+ * Events for which no webhook deliveries were created yet, for the metrics of waiting work. `dueAt` is always the
+ * present: the waiting time is unknown, because the time of an event may come from a test clock.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
@@ -83,7 +83,7 @@ const BY_SEQUENCE: ListOrder = { column: 'sequence', isAscending: false };
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 /**
- * Selects the ids of all objects that have events about deleted customers. Looks up the customers in the index one by
+ * Selects the ids of all objects that have events about the customers `$1`. Looks up the customers in the index one by
  * one. Without OFFSET 0, PostgreSQL would assume that a list of customers matches a tenth of all events, and would read
  * the whole table.
  */
@@ -95,8 +95,9 @@ const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, 
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
 /**
- * With LIMIT, PostgreSQL looks up each event; for NOT EXISTS it can read all deliveries. The status is an expression, so
- * that no index of all pending deliveries is used.
+ * Condition: an event was dispatched and has no pending delivery. Uses LIMIT, so that PostgreSQL looks up each event;
+ * for NOT EXISTS it can read all deliveries. The status is an expression, so that no index of all pending deliveries is
+ * used.
  */
 const DELETABLE = `
   (SELECT true FROM event_dispatch WHERE event_id = event.id LIMIT 1) IS NULL
@@ -105,18 +106,18 @@ const DELETABLE = `
     WHERE delivery.event_id = event.id AND delivery.status || '' = 'pending' LIMIT 1
   ) IS NULL`;
 
-/** Number of events of which one batch reads whether they can be deleted. */
+/** Maximum number of events that one batch checks, including those that it keeps. */
 const MAX_CHECKED = 5_000;
 const LAST_CHECKED = `SELECT id FROM event WHERE id < $1 AND id > $2 ORDER BY id OFFSET ${MAX_CHECKED - 1} LIMIT 1`;
 
-/** Locks the oldest events, ordered by id, because the time of an event on a test clock says nothing about its age. */
+/** Locks the oldest deletable events. Orders them by id, because the time of an event may come from a test clock. */
 const LOCK_OLDEST = `
   SELECT id FROM event WHERE id < $1 AND id > $3 AND id <= $4 AND ${DELETABLE}
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
- * Deletes locked events, except those that have got a pending delivery since they were selected. If the newest event of
- * an object is deleted, stores its sequence number, so that the numbers of later events continue from it.
+ * Deletes locked events, except those that got a pending delivery after they were selected. If the newest event of an
+ * object is deleted, stores its sequence number, so that the numbers of later events continue from it.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (
@@ -140,7 +141,7 @@ const DELETE_EVENTS = `
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
-/** Replaces the data of deleted events with null in packs that still have other events. */
+/** Replaces the data of deleted events with null in packs (rows of `event_pack`) that still have other events. */
 const CLEAR_PLACES = `
   UPDATE event_pack AS pack SET data = (
     SELECT array_agg(CASE WHEN entry.place = ANY (cleared.places) THEN 'null' ELSE entry.data END ORDER BY entry.place)
@@ -175,7 +176,9 @@ export class EventLog {
     return events.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Takes one event off the queue. Call it in the transaction that recorded the event. */
+  /**
+   * Takes one event off the queue: the dispatcher does not send it. Call it in the transaction that recorded the event.
+   */
   async skipDispatch(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(SKIP, [id]);
@@ -186,7 +189,7 @@ export class EventLog {
     return new Map(events.map((event) => [event.id, event]));
   }
 
-  /** Keeps events from being deleted before the caller's transaction ends. Returns the existing events by id. */
+  /** Locks events until the transaction ends, so that they cannot be deleted. Returns the existing ones by id. */
   async lock(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
     const events = await this.database.query<EventHead>(LOCK, [ids]);
@@ -194,8 +197,8 @@ export class EventLog {
   }
 
   /**
-   * Returns a page of matching events, newest first. The order is by the time at which the events occurred if the filter
-   * has `from` or `to`, otherwise by sequence if it has an object, otherwise by id.
+   * Returns a page of matching events, newest first. Orders by the time at which the events occurred if the filter has
+   * `from` or `to`, otherwise by sequence if it has an object, otherwise by id.
    * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if the order is by time and
    *   the last event of the previous page was deleted
    */
@@ -255,7 +258,7 @@ export class EventLog {
 
   /**
    * Deletes the oldest events recorded before an instant, together with their deliveries, in one commit. Keeps events
-   * for which no deliveries were created yet, and events with a pending delivery. Checks at most {@link MAX_CHECKED}.
+   * that are not dispatched yet or have a pending delivery. Checks at most {@link MAX_CHECKED}.
    * @param after only events with higher ids are deleted; empty: all
    * @returns the number of deleted events, and the id after which the next batch starts; null: there are no more events
    */
@@ -278,8 +281,8 @@ export class EventLog {
   }
 
   /**
-   * Removes the data of deleted events from their packs. Deletes a pack if all its events are deleted. Leaves packs as
-   * they are that PostgreSQL cannot read, and reports their other events.
+   * Removes the data of deleted events from their packs (rows with the data of several events). Deletes a pack if all
+   * its events are deleted. A pack that PostgreSQL cannot read stays as it is; its other events are reported.
    */
   private async removeData(deleted: readonly PlaceRow[]): Promise<void> {
     const packed = deleted.filter((row): row is PackedRow => row.pack_id !== null);
@@ -296,7 +299,7 @@ export class EventLog {
     });
   }
 
-  /** Returns false if PostgreSQL cannot read one of the packs. Then none of them is changed, but empty ones are deleted. */
+  /** Returns false if PostgreSQL cannot read a pack. Then no data is cleared, but empty packs may be deleted. */
   private async clear(packed: readonly PackedRow[]): Promise<boolean> {
     const ids = packed.map(({ pack_id: id }) => id);
     const places = packed.map(({ pack_place: place }) => place);

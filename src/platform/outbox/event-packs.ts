@@ -6,9 +6,9 @@ export interface PackPlace {
   readonly place: number;
 }
 
-/** Minimum number of characters in a pack, because PostgreSQL would not compress a shorter row. */
+/** Minimum number of characters in a pack of events, because PostgreSQL would not compress a shorter row. */
 const MIN_PACK_LENGTH = 2_100;
-/** Maximum number of characters in a pack, because a read of one event decompresses its whole pack. */
+/** Maximum number of characters in a pack of events, because a read of one event decompresses its whole pack. */
 const MAX_PACK_LENGTH = 16_000;
 
 /**

@@ -31,7 +31,7 @@ export interface EventLogCursor {
   readonly sequence: number | null;
 }
 
-/** SQL that finds all types of events, one after the other in the index by type, because there are few types. */
+/** SQL that finds all event types, looking up one after the other in the index, because there are few types. */
 const TYPES = `
   WITH RECURSIVE known AS (
     SELECT min(type) AS type FROM event
@@ -52,17 +52,17 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 }
 
 /**
- * Returns true if a list is ordered by the sequence of its events. The ids of one object's events may be in another
- * order, because the clocks of processes differ.
+ * Returns true if a list is ordered by the sequence numbers of its events. The ids of the events of one object may be
+ * in another order, because the clocks of processes differ.
  */
 export function isBySequence(filter: EventLogFilter): boolean {
   return filter.objectId !== null && !isByTime(filter);
 }
 
 /**
- * Returns the SQL expressions that come last in the ORDER BY of a list. The indexes for filters and times end with
- * {@link idTime} (the start of the id, which encodes its time), so a list that reads such an index is ordered by
- * {@link idTime} and then by id. Any other list is ordered by id alone.
+ * Returns the SQL expressions that come last in the ORDER BY of a list. A list with a filter or times reads an index
+ * that ends with {@link idTime} (the start of the id, which encodes its time), so it is ordered by {@link idTime} and
+ * then by id. Any other list is ordered by id alone.
  * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
@@ -71,7 +71,6 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
   return isFiltered || isByTime(filter) ? [idTime(id), id] : [id];
 }
 
-/** Returns the SQL expressions by which a list is ordered. */
 function keysOf(filter: EventLogFilter, id: string): readonly string[] {
   if (isBySequence(filter)) return ['sequence'];
   return [...(isByTime(filter) ? ['occurred_at'] : []), ...endOf(filter, id)];
@@ -83,7 +82,7 @@ const descending = (keys: readonly string[]): string => keys.map((key) => `${key
  * Returns SQL for a page of matching events, newest first: sorted by time if the filter has `from` or `to`, otherwise
  * by sequence if it has an object, otherwise by id.
  * Every page is read from an index. A page of all types of a resource (`resource.*`) is merged from one page per event
- * type. A page of several customers is merged from one page per customer, for the customers with the newest events.
+ * type. A page of several customers is merged from one page for each of the `limit` customers with the newest events.
  */
 export function eventPage(
   filter: EventLogFilter,

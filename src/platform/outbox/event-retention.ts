@@ -12,7 +12,7 @@ const BATCH_SIZE = 500;
 @Injectable()
 export class EventRetention implements OnModuleInit {
   private readonly logger = new Logger('event-retention');
-  /** Id after which the next batch starts, so that it does not read again the events that the earlier batches kept. */
+  /** Id after which the next batch starts. Events up to this id were kept, and are not checked again. */
   private after = '';
 
   constructor(

@@ -1,7 +1,7 @@
 import { Check, Column, Entity } from 'typeorm';
 import { IdColumn } from '../database';
 
-/** Sequence number of the deleted last event of an object. The next event of the object continues from this number. */
+/** Sequence number of an object's newest event, kept after the event was deleted. The next event continues from it. */
 @Entity('event_sequence')
 @Check('event_sequence_check', '"sequence" > 0')
 export class EventSequenceEntity {

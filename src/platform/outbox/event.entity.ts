@@ -24,18 +24,17 @@ export class EventEntity {
   /** Number of the event among the events of its object, from 1. */
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
-   * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. If the event is in a pack
-   * (`packId`), the pack has the whole value, and this column has only the customer's id, for
-   * `event_customer_time_index`.
+   * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. If `packId` is set, the
+   * pack has the whole value, and this column has only the customer's id, for `event_customer_time_index`.
    */
   @Column({ type: 'json' }) readonly data!: object;
   /** Id of the principal that caused the event, or `worker`. Null for events from releases that did not record it. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
-  /** Used only by processes of the previous release. The next release drops this column and its two indexes. */
+  /** Kept for processes of the previous release. The next release drops this column and its two indexes. */
   @InstantColumn({ nullable: true, default: () => 'now()' }) readonly dispatchedAt!: Date | null;
   /** Row of `event_pack` that has the data. Null for an event that is stored alone. */
   @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;
-  /** Position of the event in its pack, from 1. Null for an event that is stored alone. */
+  /** Position of the data in its pack (row of `event_pack`), from 1. Null for an event that is stored alone. */
   @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

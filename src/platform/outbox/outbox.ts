@@ -11,7 +11,7 @@ import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 import { type PackPlace, packPlaces } from './event-packs';
 
-/** Name of the due work (see `Jobs`) that creates the webhook deliveries of recorded events. */
+/** Name of the background job that creates the webhook deliveries of recorded events. */
 export const DISPATCH_WORK = 'dispatch-events';
 
 const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
@@ -19,8 +19,8 @@ const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
 export interface ResourceChange<Resource> {
   readonly after: Resource;
   /**
-   * State before the change; the same as `after` if no field changed, so that the audit log shows no fields. Omitted for
-   * a new resource, and for a report such as `usage.late`, whose fields no earlier entry of the audit log shows.
+   * State before the change; equals `after` if no field changed, so that the audit log shows no fields. Omitted for a
+   * deletion, a new resource, or a report such as `usage.late`; for the latter two, the audit log shows all fields.
    */
   readonly before?: Resource;
   readonly occurredAt: Date;
@@ -30,7 +30,7 @@ export interface EventRecord {
   readonly type: string;
   readonly object: { readonly id: string };
   readonly previous: object;
-  /** True for the first event of a resource, and for a report: the audit log shows all its fields. */
+  /** True if the audit log shows all fields: for a resource's first event, and for a report such as `usage.late`. */
   readonly isNew?: boolean;
   readonly occurredAt: Date;
 }
@@ -90,9 +90,9 @@ export class Outbox {
   ) {}
 
   /**
-   * Records an event. The caller must have inserted, updated or locked the row of the object in this transaction. The
-   * row lock puts the events of one object in order. Without it, the unique constraint on the sequence number may
-   * refuse the event.
+   * Records an event. The caller must have inserted, updated or locked the row of the object in this transaction, so
+   * that concurrent events of the object get different sequence numbers. Otherwise the unique constraint may refuse the
+   * event.
    */
   async record<Resource, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,
@@ -103,7 +103,9 @@ export class Outbox {
     return head;
   }
 
-  /** Records an event about a changed object. It is dated `now`, or when the object last changed if that is later. */
+  /**
+   * Records an event about a change. Its time is `now`, or the object's last change before this one if that is later.
+   */
   recordChange<Resource extends { readonly updatedAt: Date }, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,
     { after, before }: { readonly after: Resource; readonly before: Resource },
@@ -134,16 +136,16 @@ export class Outbox {
   }
 
   /**
-   * Waits until all transactions that recorded events before the call have ended, but at most ten seconds. Such a
-   * transaction may commit after events with higher ids were recorded.
+   * Waits until the transactions that have recorded events so far have ended, but at most ten seconds. Until then,
+   * events may be committed later than events with higher ids.
    */
   async waitForUncommittedEvents(): Promise<void> {
     await untilWritersEnd(this.database, 'event', MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS);
   }
 
   /**
-   * Returns the name of the prepared statement, which changes each time the number of recorded events has quadrupled. A
-   * new name causes a new plan: a plan that was made while the tables were small reads whole tables. The statement is
+   * Returns the name of the prepared statement. It changes each time the number of recorded events has quadrupled,
+   * because a new name causes a new plan: a plan that was made for small tables reads whole tables. The statement is
    * prepared, because planning it takes as long as running it.
    */
   private statementName(events: number): string {
@@ -156,7 +158,7 @@ interface InsertedEvent {
   readonly id: string;
   readonly type: string;
   readonly object_id: string;
-  /** Position of the event among the events of its object that this statement inserts, from 1. */
+  /** Position of the event among the events of the same object in this statement, from 1. */
   readonly number: number;
   /** Changed fields for the audit log, as JSON text. */
   readonly fields: string;
@@ -222,7 +224,6 @@ function columnsOf(records: readonly InsertedEvent[]): readonly Buffer[] {
   return columns.map((elements) => elements.toBuffer());
 }
 
-/** Converts a change to the input of `recordAll`. */
 export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   event: DomainEvent<Resource, Dto>,
   { after, before, occurredAt }: ResourceChange<Resource>,
@@ -234,7 +235,7 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   });
 }
 
-/** Returns the event record of a change whose states are already DTOs. */
+/** Like {@link toEventRecord}, but `after` and `before` are DTOs already. */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,
   { after, before, occurredAt }: ResourceChange<Dto>,

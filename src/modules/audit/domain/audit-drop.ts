@@ -3,10 +3,10 @@ export interface AuditDrop {
   readonly month: string;
   readonly entryCount: bigint;
   readonly changeCount: bigint;
-  /** Number of the last seal whose changes were all dropped; 0: none. `throughPosition` is its last position. */
+  /** Number of the last seal (checksum) whose changes were all dropped; 0: none. It ends at `throughPosition`. */
   readonly throughSeal: bigint;
   readonly throughPosition: bigint;
-  /** SHA-256 over the hashes of all dropped changes after `throughPosition`, in hex. */
+  /** SHA-256 over the stored hashes of dropped changes with positions after `throughPosition`, in hex. */
   readonly keptDigest: string;
   readonly droppedAt: Date;
 }

@@ -44,8 +44,8 @@ export interface IssuedRecoveryCodes {
 }
 
 /**
- * Decoded form of a code that an admin sent. {@link afterProof} compares it with the stored factor. For a TOTP code:
- * its time step; null if the code belongs to no accepted step. For a recovery code: its hash.
+ * A code that an admin sent, decoded so that it can be compared with the stored factor: the time step of a TOTP code,
+ * or the hash of a recovery code. The step is null if the code is wrong, too old or too new.
  */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };

@@ -7,12 +7,13 @@ export interface Session {
   readonly version: number;
   readonly adminId: string;
   /**
-   * The admin's `sessionsValidFrom` when the session began. `SessionsService.keepValid` copies the current value again.
+   * Copy of the admin's `sessionsValidFrom`, made when the session began, or later by `SessionsService.keepValid`. The
+   * session is valid only while the copy equals the current value.
    */
   readonly validFrom: Date;
   /**
    * Current `sessionsValidFrom` of the admin; null if the admin is inactive. Must be read in the same statement as
-   * `validFrom`, because one transaction may change both.
+   * `validFrom`, because a transaction may change both between two statements.
    */
   readonly adminValidFrom: Date | null;
   readonly method: SignInMethod;
@@ -46,8 +47,8 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 
 /**
  * Returns true if the session can be used: it was neither signed out nor revoked, it has not expired, its last use is
- * less than 12 hours ago, and the admin is active. A change of the admin's `sessionsValidFrom`, for example after a new
- * password, also ends all sessions of the admin, except those that `SessionsService.keepValid` has updated.
+ * less than 12 hours ago, and the admin is active. `validFrom` must still equal the admin's `sessionsValidFrom`, which
+ * changes, for example, with a new password.
  */
 export function isActive(session: Session, now: Date): boolean {
   return (

@@ -2,7 +2,7 @@ import type { CustomFetch, CustomFetchOptions } from 'openid-client';
 import { OutboundError, type OutboundHttp } from '../../../platform/outbound';
 
 const DEADLINE_MS = 10_000;
-/** At most this many bytes of a response of the provider are kept. Its keys, tokens and claims are far smaller. */
+/** Maximum number of bytes that are kept of a response. Keys, tokens and claims of providers are far smaller. */
 const MAX_BYTES = 1_000_000;
 
 /** Thrown if a call to the OpenID provider fails or is not allowed, for example over plain HTTP. */

@@ -132,8 +132,8 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Discards the metadata and keys in `found`, so that the next sign-in reads them again. Does nothing if newer ones
-   * have been read already.
+   * Discards the provider's metadata and keys, so that the next sign-in reads them again. Does nothing if newer ones
+   * than `found` have been read already.
    */
   private forget(found: Promise<ClientConfiguration>): void {
     if (this.client?.found === found) this.client = null;
@@ -175,16 +175,16 @@ function messagesOf(error: unknown): readonly string[] {
 }
 
 /**
- * Returns true if none of the keys last read from the provider fits the ID token. Returns false if several fit, which
- * happens if the token does not name its key.
+ * Returns true if the error means that none of the provider's keys, as last read, fits the ID token. It is also an
+ * error if several keys fit, because the token does not name its key; then returns false.
  */
 function isKeyUnknown(error: unknown): boolean {
   return keyDetailsOf(error).candidates?.length === 0;
 }
 
 /**
- * Returns true if the signature of the ID token is wrong. A possible cause is that the provider has changed its key,
- * and its tokens do not name their key.
+ * Returns true if the error means that the signature of the ID token is wrong. The provider may have changed its key:
+ * if its tokens do not name their key, the former key is tried.
  */
 function isSignatureWrong(error: unknown): boolean {
   return keyDetailsOf(error).signature !== undefined;

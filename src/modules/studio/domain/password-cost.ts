@@ -20,7 +20,7 @@ const MAX_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
 /** Maximum number of bytes that scrypt writes: memory times parallelization. */
 const MAX_SCRYPT_BYTES = 256 * MIB;
-/** Maximum number of bytes that scrypt makes with PBKDF2, which takes much longer for each byte than the rest. */
+/** Maximum number of bytes that scrypt derives with PBKDF2, which is much slower per byte than the rest of scrypt. */
 const MAX_SCRYPT_PBKDF2_BYTES = MIB;
 
 /** Returns true if checking a password against the hash takes an acceptable amount of time and memory. */

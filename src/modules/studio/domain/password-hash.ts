@@ -18,10 +18,7 @@ interface HashFormat {
    * padding. Other named groups are numbers of at least 1.
    */
   readonly pattern: RegExp;
-  /**
-   * Minimum length of the decoded salt and hash in bytes. The algorithm, or the library that defines the format,
-   * requires it.
-   */
+  /** Minimum bytes of the decoded salt and hash, as the algorithm or the library that defines the format requires. */
   readonly minBytes: { readonly salt: number; readonly hash: number };
 }
 
@@ -71,10 +68,7 @@ const HASH_FORMATS: readonly HashFormat[] = [
   },
 ];
 
-/**
- * Maximum of the scrypt parameter `ln`. The cost of scrypt is 2^ln; with a larger `ln`, it needs more memory than
- * machines have.
- */
+/** Maximum of scrypt's `ln`, the base-2 logarithm of its cost. A larger one needs more memory than machines have. */
 const LARGEST_LN = 31;
 const LARGEST_32_BIT = 4_294_967_295;
 

@@ -15,9 +15,9 @@ import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
- * Due deliveries to active endpoints. The SQL reads one endpoint after the other, because the indexes begin with the
- * endpoint. For an ordered endpoint, only the first pending delivery about each object counts. While deliveries to an
- * endpoint are being discarded, only later ones count; they wait for the end of this work.
+ * Due deliveries to active endpoints. For an ordered endpoint, only the first pending delivery about each object
+ * counts. While former deliveries to an endpoint are being discarded, only newer ones count; they are sent afterwards.
+ * The SQL reads one endpoint after the other, because the indexes begin with the endpoint.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -64,13 +64,13 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries. For an ordered endpoint, also inserts or updates heads. A head marks the first of the endpoint's
- * pending deliveries about one object.
+ * Inserts deliveries. For an ordered endpoint, also inserts or updates heads (rows of `webhook_head`). A head marks the
+ * first pending delivery about one object.
  * - For an inactive endpoint, inserts only deliveries of kind `event`, because the endpoint was active when these
  *   events were recorded. They wait until the endpoint is active again. An endpoint that was disabled after a 410 gets
  *   none.
- * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
- *   discards these deliveries. If the deletion is first, no delivery is inserted.
+ * - FOR KEY SHARE conflicts with the deletion of an endpoint. If the deletion comes later, it discards these
+ *   deliveries. If it came first, nothing is inserted.
  * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
  */
 const INSERT = `
@@ -99,7 +99,7 @@ const INSERT = `
   )
   SELECT count(*)::int AS made FROM made`;
 
-/** Reads the endpoints again, because they may have been changed since the capacities were worked out. */
+/** Reads the endpoints again, because they may have been changed since their free capacity was computed. */
 const CLAIM = `
   WITH claimed AS (
     SELECT due.id, endpoint.url FROM unnest($3::varchar[], $4::integer[]) AS capacity (endpoint_id, free)
@@ -118,8 +118,8 @@ const CLAIM = `
 /**
  * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
  * Maintains `webhook_failure`: a success deletes the row of the endpoint, and a failure inserts a row if there is none.
- * A failure more than an hour after the last one sets `last_at`, and restarts `since` if the last one was before `$12`.
- * Locks these rows in one order, because several processes record results of the same endpoints.
+ * Later failures set `last_at`, at most once an hour. If the last failure was before `$12`, a failure also sets
+ * `since`. Locks these rows in one order, because several processes record results of the same endpoints.
  */
 const RECORD = `
   WITH result AS (
@@ -157,7 +157,7 @@ const RECORD = `
   FROM written JOIN result ON result.id = written.id
   RETURNING delivery_id`;
 
-/** A failure after a longer gap begins a new series. `last_at` can be an hour early; the rest is for delays of due work. */
+/** Longest gap in a series of failures. `last_at` can be an hour early, and an attempt can be an hour late. */
 const LONGEST_GAP_MS = LONGEST_PAUSE_MS + 2 * 3_600_000;
 
 /** Condition: no newer delivery of the event to the same endpoint exists, in any status. */
@@ -174,10 +174,7 @@ export class DeliveriesRepository {
     private readonly heads: HeadsRepository,
   ) {}
 
-  /**
-   * Inserts deliveries, all of the same kind. Skips deliveries to endpoints that were deleted or disabled after a 410.
-   * For other inactive endpoints, inserts only deliveries of kind `event`. Returns the number of inserted deliveries.
-   */
+  /** Inserts deliveries, all of the same kind. Returns their number, without those that {@link INSERT} skips. */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
     if (first === undefined) return 0;
@@ -195,8 +192,8 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Claims due deliveries up to the free capacity of each endpoint, earliest due time first. Skips an endpoint that is
-   * inactive or deleted, or that became ordered or unordered meanwhile.
+   * Claims due deliveries up to the free capacity of each endpoint, earliest due time first. Skips an endpoint that no
+   * longer receives deliveries, or that became ordered or unordered since its capacity was computed.
    */
   async claim(
     now: Date,

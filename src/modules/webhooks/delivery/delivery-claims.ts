@@ -8,7 +8,7 @@ export const DELIVERY_WORK = 'webhook-deliveries';
 
 const LEASE_MS = 60_000;
 
-/** Claims deliveries for this process. If the process dies, its claims are released. */
+/** Claims deliveries for this process. If the process dies, another process releases them. */
 @Injectable()
 export class DeliveryClaims implements OnModuleInit {
   constructor(

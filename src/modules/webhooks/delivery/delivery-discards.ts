@@ -5,7 +5,7 @@ import { DiscardsRepository } from './discards.repository';
 
 const EVERY_MS = 1_000;
 
-/** Discards the pending deliveries that a deletion or a 410 left, portion by portion. */
+/** Discards, in portions, the deliveries that were pending when their endpoint was deleted or answered 410. */
 @Injectable()
 export class DeliveryDiscards implements OnModuleInit {
   constructor(

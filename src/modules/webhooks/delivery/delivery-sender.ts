@@ -46,8 +46,8 @@ export class DeliverySender {
 
   /**
    * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
-   * its attempts have failed for {@link FAILING_LIMIT_MS}, without a longer gap between them than retries can have. If
-   * disabling fails, the error is logged, and the next attempt with such a result disables the endpoint.
+   * its attempts have failed for {@link FAILING_LIMIT_MS}. If disabling fails, logs the error; the next such result
+   * disables the endpoint.
    */
   async deliver(
     delivery: ClaimedDelivery,
@@ -113,8 +113,8 @@ export class DeliverySender {
   }
 
   /**
-   * Returns true if the reply is 410, but the URL of the endpoint was changed while the request was in flight. The
-   * reply then says nothing about the new URL, which the next attempt uses.
+   * Returns true if the reply is 410 and the URL of the endpoint was changed while the request was in flight. Such a
+   * reply says nothing about the new URL, which the next attempt uses.
    */
   private async isOfFormerUrl(
     { endpointId, url }: ClaimedDelivery,

@@ -40,8 +40,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   /** Number of attempts in flight, by endpoint id. */
   private readonly inFlight = new Map<string, number>();
   /**
-   * Claims in flight, by group key. `isWanted` is true if the job ran again during the claim and skipped the group. The
-   * end of the claim then wakes the job.
+   * Running claims, by group key. If the job skips a group because of its running claim, it sets `isWanted`, so that
+   * the end of the claim wakes the job.
    */
   private readonly claiming = new Map<string, { isWanted: boolean }>();
   private readonly orderedClaims = new ConcurrencyLimiter(ORDERED_CLAIMS);
@@ -77,8 +77,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints while an earlier
-   * claim for it is running, so that a slow claim does not delay other groups. The end of each attempt wakes the job.
+   * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints whose former
+   * claim is still running, so that a slow claim does not delay other groups. When an attempt ends, the job runs again.
    */
   async runDue(): Promise<boolean> {
     const receivers = await this.receivers.listActive();
@@ -124,7 +124,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return group.isOrdered ? this.orderedClaims.run(claim) : claim();
   }
 
-  /** @param endpoints number of endpoints that share the capacity */
+  /** @param endpoints number of all active endpoints, which share the capacity of this process */
   private async claimAndStart(receivers: readonly Receiver[], endpoints: number): Promise<void> {
     if (this.stopping) return;
     const now = this.clock.now();

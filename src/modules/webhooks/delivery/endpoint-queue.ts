@@ -18,7 +18,7 @@ export class EndpointQueue {
 
   /**
    * Starts or ends ordered delivery if `ordered` changed. Forgets earlier failures if the URL changed or the endpoint
-   * was enabled again. Keeps the former subscription for events that were recorded before the change.
+   * was enabled again. If the subscription changed, stores the former one for events recorded before the change.
    * @param changeId id of the event that reports the change
    */
   async applySettings(
@@ -39,14 +39,14 @@ export class EndpointQueue {
 
   /**
    * Discards the pending deliveries of an endpoint that was deleted or disabled: the first portion at once, the rest in
-   * the background. Events that are not dispatched yet are not sent to it either.
+   * the background. Events for which no deliveries were created yet are not sent to the endpoint either.
    */
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.receivers.forgetSubscriptions(endpointId);
     await this.discards.begin(endpointId, now);
   }
 
-  /** Returns true if a delivery is one of those that are being discarded. */
+  /** Returns true if the delivery belongs to the deliveries of the endpoint that are being discarded. */
   isDiscarding(endpointId: string, deliveryId: string): Promise<boolean> {
     return this.discards.covers(endpointId, deliveryId);
   }

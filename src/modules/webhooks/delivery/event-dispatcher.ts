@@ -13,7 +13,9 @@ import { ReceiversRepository, type EventSubscription } from './receivers.reposit
 const BATCH_SIZE = 500;
 const EVERY_MS = 500;
 
-/** Creates one delivery per event and subscribed endpoint, in the commit that removes the event from the queue. */
+/**
+ * Creates deliveries of recorded events to the subscribed endpoints. The same commit takes the events off the queue.
+ */
 @Injectable()
 export class EventDispatcher implements OnModuleInit {
   constructor(
@@ -57,8 +59,8 @@ export class EventDispatcher implements OnModuleInit {
 }
 
 /**
- * Returns true if the event must be sent because of this subscription: the endpoint had these settings when the event
- * was recorded. Compares ids instead of times, because the time of an event may come from a test clock.
+ * Returns true if the subscription contains the event type and applied when the event was recorded. Compares ids
+ * instead of times, because the time of an event may come from a test clock.
  */
 function includes(
   { endpointId, events, since, until }: EventSubscription,

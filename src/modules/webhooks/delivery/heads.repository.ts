@@ -4,19 +4,19 @@ import type { ClaimedDelivery } from './domain/delivery';
 import { IS_RECEIVING } from './receivers.repository';
 
 /**
- * SQL condition: a row of `delivery` that was selected by id is pending. The appended empty string keeps PostgreSQL
- * from using the partial indexes on pending rows. After a burst of events, the statistics are outdated: PostgreSQL
- * would take these indexes for nearly empty, and could read all pending rows through them.
+ * SQL condition: a row of `delivery`, selected by its id, is pending. The appended empty string keeps PostgreSQL from
+ * using the partial indexes on pending rows. While statistics are outdated, as after a burst of events, it would take
+ * these indexes for nearly empty, and could read all pending rows through them.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
- * Claims deliveries to one ordered endpoint: the deliveries to which its due heads (rows of `webhook_head`) refer. A
- * head marks the first pending delivery about one object. Skips an object if an earlier event of the object is not
- * dispatched yet. If the delivery of a head has ended or is not due, returns the head with null delivery columns. Returns
- * nothing if the endpoint is no longer ordered and active.
+ * Claims due deliveries to one ordered endpoint. Only the first pending delivery about each object can be claimed; a
+ * row of `webhook_head` (a head) refers to it. Skips an object if an earlier event of the object is not dispatched yet.
+ * If the delivery of a head has ended or is not due, returns the object with null delivery columns. Returns nothing if
+ * the endpoint is no longer ordered or receives no deliveries now.
  *
- * After a burst of events, the statistics of PostgreSQL are outdated. Rows must still be read by key:
+ * Even with outdated statistics, as after a burst of events, PostgreSQL must read rows by key:
  * - No tables are joined, because a join could read the whole queue.
  * - Earlier events are searched only for the `2 * $4` oldest heads, so that no plan reads all undispatched events for
  *   each head.
@@ -51,15 +51,15 @@ const CLAIM = `
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
- * Locks the endpoints of deliveries, so that no other transaction can make them ordered or unordered (this creates or
- * deletes heads). Waits until such transactions have ended, so that the next statement reads committed heads.
+ * Locks the endpoints of deliveries, so that no other transaction can change `ordered`, which creates or deletes heads.
+ * First waits for transactions that are changing it, so that the next statement reads committed heads.
  */
 const LOCK_ENDPOINTS = `
   SELECT ordered FROM webhook_endpoint
   WHERE id = ANY (ARRAY(SELECT endpoint_id FROM webhook_delivery WHERE id = ANY ($1)))
   ORDER BY id ${ROW_LOCKS.reference}`;
 
-/** Locks the heads of deliveries in the order in which INSERT locks heads, so that the two do not deadlock. */
+/** Locks the heads (rows of `webhook_head`) of deliveries in the same order as their insertion, to avoid deadlocks. */
 const LOCK = `
   SELECT endpoint_id, object_id FROM webhook_head
   WHERE delivery_id = ANY ($1) ORDER BY endpoint_id, object_id FOR UPDATE`;
@@ -70,8 +70,8 @@ const LOCK_OBJECTS = `
   ORDER BY endpoint_id, object_id FOR UPDATE OF webhook_head`;
 
 /**
- * Disables sorting until the transaction ends, so that the first pending delivery of an object is read from
- * `webhook_delivery_order_index`. After a burst of events, the statistics are outdated, and a plan could sort all
+ * Disables sorting until the transaction ends, so that PostgreSQL reads the first pending delivery of an object from
+ * `webhook_delivery_order_index`. With outdated statistics, as after a burst of events, it could otherwise sort all
  * pending deliveries of the endpoint for each object.
  */
 const READ_IN_ORDER = 'SET LOCAL enable_sort = off';
@@ -142,8 +142,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Locks the heads of the deliveries until the transaction ends, and keeps their endpoints from becoming ordered or
-   * unordered. Must be called before the deliveries are written.
+   * Locks the heads (rows of `webhook_head`) of the deliveries until the transaction ends, and keeps their endpoints
+   * from becoming ordered or unordered. Must be called before the deliveries are written.
    */
   async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
     this.database.requireTransaction();
@@ -152,8 +152,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Sets the head of each object to the first pending delivery, or deletes the head if none is pending. The caller must
-   * have locked the heads.
+   * Sets the head (first pending delivery) of each object, or deletes the head if no delivery is pending. The caller
+   * must have locked the heads.
    */
   async advance(objects: readonly ObjectKey[]): Promise<void> {
     this.database.requireTransaction();
@@ -166,8 +166,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Makes the heads of deliveries due at `now`, because the leases of a dead process were released. The caller must
-   * have committed the release.
+   * Makes the heads (rows of `webhook_head`) of deliveries due at `now`, after the leases that a dead process had on
+   * these deliveries were released. The release must be committed.
    */
   async release(deliveryIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(LOCK_ENDPOINTS, [deliveryIds]);
@@ -175,8 +175,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Creates the heads of an endpoint that becomes ordered. The caller must have locked the endpoint exclusively, so
-   * that no delivery is added and no result is written meanwhile.
+   * Creates the heads (first pending deliveries by object) of an endpoint that becomes ordered. The caller must have
+   * locked the endpoint exclusively, so that no delivery is added and no result is written meanwhile.
    */
   async build(endpointId: string): Promise<void> {
     this.database.requireTransaction();

@@ -69,17 +69,17 @@ export class ReceiversRepository {
   }
 
   /**
-   * Returns all subscriptions that determine which endpoints receive the event `firstEventId` and later events. One
-   * query reads present and former subscriptions, so that both are from the same instant.
+   * Returns the present subscriptions, and the former ones that apply to the event `firstEventId` or later events.
+   * Reads both with one query, so that both are from the same instant.
    */
   listSubscriptions(firstEventId: string): Promise<readonly EventSubscription[]> {
     return this.database.query<EventSubscription>(SUBSCRIPTIONS, [firstEventId]);
   }
 
   /**
-   * Stores the subscription that an endpoint had before a change, because events that were recorded before the change
-   * may not be dispatched yet. Deletes older subscriptions, except those that an undispatched event may need: an event
-   * in the queue, or an event of an open transaction.
+   * Stores the subscription that an endpoint had before a change. It applies to events from before the change that are
+   * not dispatched yet. Deletes older subscriptions, except those that may apply to events in the queue or of open
+   * transactions.
    * @param events empty if the endpoint was inactive
    * @param untilEventId id of the event that reports the change
    */
@@ -94,7 +94,9 @@ export class ReceiversRepository {
     await this.database.query(KEEP_SUBSCRIPTION, [endpointId, untilEventId, events]);
   }
 
-  /** Deletes former subscriptions. Undispatched events that were recorded before the last change are then not sent. */
+  /**
+   * Deletes the former subscriptions of an endpoint. Undispatched events from before its last change are then not sent.
+   */
   async forgetSubscriptions(endpointId: string): Promise<void> {
     await this.database.query(FORGET_ALL_SUBSCRIPTIONS, [endpointId]);
   }

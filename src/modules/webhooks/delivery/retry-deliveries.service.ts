@@ -32,8 +32,8 @@ export class RetryDeliveriesService {
 
   /**
    * Retries up to {@link MAX_RETRIED} matching deliveries to active endpoints, oldest first: creates new deliveries of
-   * the same events. If an event was sent to an endpoint several times, only the newest delivery can match, so that a
-   * repeated call retries nothing twice.
+   * the same events. If an event has several deliveries to an endpoint, only the newest can match. A repeated call
+   * therefore retries nothing twice.
    * @throws {ProblemError} `reference_not_found`, `webhook_endpoint_inactive`
    */
   retryAll(filter: DeliveryFilter): Promise<RetriedDeliveries> {

@@ -5,8 +5,8 @@ import { IdColumn, InstantColumn } from '../../../platform/database';
 @Entity('webhook_failure')
 export class WebhookFailureEntity {
   @IdColumn({ to: 'WebhookEndpointEntity' }) readonly endpointId!: string;
-  /** Time of the first failure. Starts again with a failure that comes long after the last one. */
+  /** Time of the first failure. If no failure comes for about 50 hours, the next one restarts it (`LONGEST_GAP_MS`). */
   @InstantColumn() readonly since!: Date;
-  /** Time of the last failure, up to an hour early. Null: it is `since`. */
+  /** Time of the last failure, updated at most once an hour. Null before the first update: `since` applies. */
   @InstantColumn({ nullable: true }) readonly lastAt!: Date | null;
 }

@@ -8,7 +8,7 @@ import { IdColumn } from '../../../platform/database';
 @Entity('webhook_former_subscription')
 export class WebhookFormerSubscriptionEntity {
   @IdColumn({ to: 'WebhookEndpointEntity', onDelete: 'CASCADE' }) readonly endpointId!: string;
-  /** Id of the event that reports the change. The row applies to events with lower ids. */
+  /** Id of the event that reports the change. The subscription applies to events with lower ids. */
   @IdColumn() readonly untilEventId!: string;
   /** Empty if the endpoint was inactive. */
   @Column({ type: 'varchar', length: 80, array: true }) readonly events!: readonly string[];

@@ -5,7 +5,7 @@ export interface UrlFault {
 
 export const MAX_URL_LENGTH = 2_048;
 
-/** Requires a scheme, `//` and a host. URL parsers also accept `http:host`, `http:\\host` and `http:///host`. */
+/** Requires a scheme, `//` and a host, unlike URL parsers, which accept `http:host`, `http:\\host`, `http:///host`. */
 const WRITTEN_OUT = /^https?:\/\/[^/?#\\]/i;
 const AUTHORITY = /^[^:]+:\/\/(?<authority>[^/?#]*)/;
 /** Characters that URL parsers remove or replace. */

@@ -8,7 +8,7 @@ export interface WebhookSecret {
   readonly expiresAt: Date | null;
 }
 
-/** For this time after a secret was replaced, deliveries are also signed with it. */
+/** Time for which deliveries are also signed with a secret after it was replaced. */
 const REPLACED_SECRET_MS = 24 * 3_600_000;
 
 /**

@@ -4,7 +4,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../../platf
 import type { Replay } from './domain/replay';
 import { WebhookReplayEntity } from './webhook-replay.entity';
 
-/** Locks the running replay that has waited longest. Skips replays that another process has locked. */
+/** Locks the running replay whose last step is longest ago. Skips replays that another process has locked. */
 const NEXT_RUNNING = `
   WHERE status = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 

@@ -93,8 +93,8 @@ export class ReplaysService implements OnModuleInit {
   }
 
   /**
-   * Runs one step of the running replay that has waited longest. Returns false if no replay is running. The step is one
-   * transaction, so that a step that fails has no effect and is repeated, after the steps of other replays.
+   * Runs one step of the running replay whose last step is longest ago. Returns false if no replay is running. The step
+   * is one transaction, so that a step that fails has no effect and is repeated, after the steps of other replays.
    */
   async continueNext(): Promise<boolean> {
     let running = null as Replay | null;
@@ -112,7 +112,7 @@ export class ReplaysService implements OnModuleInit {
     }
   }
 
-  /** Never throws, so that the error of the failed step is not lost. */
+  /** Puts a replay behind the other running replays. Never throws, so that the error of its failed step is not lost. */
   private async moveBack({ id }: Replay): Promise<void> {
     await this.replays.moveBack(id, this.clock.now()).catch((error: unknown) => {
       this.logger.error({ err: error, replay_id: id }, 'a failed replay was not moved back');

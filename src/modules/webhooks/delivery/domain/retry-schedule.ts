@@ -19,10 +19,10 @@ export const PAUSES_MS: readonly number[] = [
 /** Largest fraction by which a pause is randomly changed, so that deliveries that failed together spread out. */
 export const JITTER = 0.2;
 
-/** Longest pause between two attempts: the last one, doubled by `Retry-After`. */
+/** Longest pause between two attempts: the last of {@link PAUSES_MS}, doubled because of `Retry-After`. */
 export const LONGEST_PAUSE_MS = 48 * HOUR_MS;
 
-/** An endpoint is disabled if all its attempts failed for this time, with pauses of at most {@link LONGEST_PAUSE_MS}. */
+/** An endpoint is disabled if all its attempts failed for this time. A gap of over two days restarts the time. */
 export const FAILING_LIMIT_MS = 120 * HOUR_MS;
 
 /**

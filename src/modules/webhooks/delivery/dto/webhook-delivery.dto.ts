@@ -87,7 +87,7 @@ export class WebhookDeliveryWithAttemptsDto extends WebhookDeliveryDto {
   readonly attempts!: readonly WebhookAttemptDto[];
 }
 
-/** @param showsResponses false if the caller may not read the event, because a receiver may repeat it in its response */
+/** @param showsResponses false if the caller may not read the event, because receivers may repeat it in responses */
 export function toWebhookDeliveryWithAttemptsDto(
   delivery: Delivery,
   attempts: readonly NumberedAttempt[],

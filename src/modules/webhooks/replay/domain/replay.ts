@@ -18,8 +18,8 @@ export interface Replay {
   readonly status: ReplayStatus;
   readonly failureCode: ReplayFailure | null;
   /**
-   * Instant and id of the last event that was read; before the first event, `fromAt` and an empty id. The next step
-   * continues after this event.
+   * Time of the last event that was read; `readToId` is its id. The next step continues after this event. Before the
+   * first step: `fromAt` and an empty id.
    */
   readonly readToAt: Date;
   readonly readToId: string;
