@@ -21,10 +21,10 @@ export class BooksService {
   ) {}
 
   /**
-   * Returns the amounts owed on invoices at an instant, by currency; with a limit, of the customers who owed most in
-   * each currency, largest amount first.
+   * Returns the amounts owed on invoices at an instant, by currency: the sums of all customers or, with a limit, one
+   * row for each of the customers who owed most, largest amount first.
    * @param instant null: now
-   * @param limit maximum number of customers per currency; null: the sums of all customers
+   * @param limit maximum number of customers per currency; null: no limit
    * @throws {ProblemError} `too_many_reports`
    */
   receivables(instant: Date | null, limit: number | null): Promise<ReceivablesReport> {

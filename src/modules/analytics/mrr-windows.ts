@@ -18,7 +18,7 @@ export interface MrrWindow {
   readonly counts: Readonly<Record<MrrChangeKind, number>>;
 }
 
-/** Effect of one change of each kind on the number of subscriptions with recurring revenue. */
+/** By how much one change of each kind changes the number of subscriptions with recurring revenue. */
 const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
   new: 1,
   reactivation: 1,
@@ -28,8 +28,8 @@ const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
 };
 
 /**
- * Returns all windows for each currency in `sums`, ordered by currency and time. `sums` must include the changes
- * before the first window, as window 0.
+ * Returns all windows of each currency in `sums`, ordered by currency and time. In `sums`, window 0 must contain the
+ * changes before the first window.
  */
 export function mrrWindows(
   windows: readonly Period[],

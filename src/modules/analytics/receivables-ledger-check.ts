@@ -4,8 +4,7 @@ import { OWED_POSTED, OWED_STORED } from './receivables.repository';
 
 /**
  * Registers a check for the verification of the ledger: all postings to receivables must add up to the amounts now owed
- * on open invoices. Reports of receivables at an earlier instant depend on this, because they are calculated from these
- * postings.
+ * on open invoices. Reports of receivables at an earlier instant are calculated from these postings.
  */
 @Injectable()
 export class ReceivablesLedgerCheck implements OnModuleInit {

@@ -29,8 +29,8 @@ const OPEN_NOW = `
       AND amount_due > amount_paid + amount_credited)`;
 
 /**
- * Postings to receivables. `invoice_id` is the invoice that made the posting, or the invoice of the payment or credit
- * note that made it. Includes the customer id, so that a filter by customer applies before the join with `invoice`.
+ * Postings to receivables. `invoice_id` is the posted invoice, or the invoice of the posted payment or credit note.
+ * Includes the customer id, so that a filter by customer applies before the join with `invoice`.
  */
 const POSTED = `
     SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
@@ -42,31 +42,28 @@ const POSTED = `
 
 /**
  * Key by which amounts owed are summed: the id of the subscription, or of the invoice if it has no subscription. Sums
- * by invoice would not match the ledger: it posts the credit of a negative invoice under that invoice, although the
- * credit reduces what other invoices of the same subscription owe.
+ * by invoice would not match the ledger. The credit of a negative invoice is posted under that invoice, although it
+ * reduces the amounts owed on other invoices of the same subscription.
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
 export const OWED_STORED = `
   SELECT ${DEBT_KEY} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
-/** All postings to receivables. Their sums for each {@link DEBT_KEY} equal the sums of {@link OWED_STORED}. */
+/** All postings to receivables. Summed by {@link DEBT_KEY}, they equal the unpaid amounts of open invoices. */
 export const OWED_POSTED = `
   SELECT ${DEBT_KEY} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
-/**
- * Subscriptions in which credit of a negative invoice lowered the unpaid amount of other invoices at the instant $1 or
- * later.
- */
+/** Subscriptions in which credit of a negative invoice lowered other invoices at or after the instant $1. */
 const LOWERED_LATER = `
   SELECT subscription_id FROM ledger_transaction JOIN invoice ON invoice.id = source_id
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
 /**
  * Credits of negative invoices in the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered
- * open invoices. The amount does not include credit that lowered an uncollectible invoice, because the negative invoice
- * also posts a recovery of that credit to receivables, and the two postings cancel out.
+ * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posts the
+ * recovery of that credit to receivables, and the two postings cancel out.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
@@ -76,8 +73,8 @@ const CREDITS = `
   WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
 
 /**
- * Invoices in the subscriptions of {@link LOWERED_LATER} whose unpaid amount was lowered by credit notes or by credit
- * of negative invoices. `lowered` is the amount from negative invoices: `amount_credited` minus the credit notes.
+ * Invoices in the subscriptions of {@link LOWERED_LATER} whose unpaid amount was lowered by credit notes or by negative
+ * invoices. `lowered` is the part from negative invoices: `amount_credited` minus the credit notes.
  */
 const LOWERED = `
   SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",
@@ -94,8 +91,8 @@ const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
 
 /**
- * Types of objects that post each kind of ledger transaction. A type is listed only if the transaction changes the
- * receivable of an invoice that was finalized earlier, and if this invoice can be found through the object.
+ * For each kind of ledger transaction: the types of objects that post it and thereby change the receivable of an
+ * invoice finalized earlier. Leaves out types through which this invoice cannot be found.
  */
 const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
   payment: ['payment'],
@@ -115,8 +112,8 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
 };
 
 /**
- * Returns SQL for postings to receivables of invoices finalized before $1. Includes only postings at $1 or later by
- * objects of the type `source`. Reverses their sign.
+ * Returns SQL for the postings to receivables that objects of the type `source` made at or after $1, if their invoice
+ * was finalized before $1. Negates the amounts, so that adding them undoes the postings.
  */
 function postedLater(source: ReceivableSource): string {
   const kinds = Object.entries(SOURCES).filter(([, sources]) => sources.includes(source));
@@ -130,9 +127,9 @@ function postedLater(source: ReceivableSource): string {
 }
 
 /**
- * Amounts owed at $1 on each invoice finalized before $1: the amount owed now, minus the postings at $1 or later. $2
- * has the ids of the invoices that were lowered at $1 or later by credit of negative invoices, and $3 the amounts. Both
- * are parameters, because the posting of such credit does not name the lowered invoices.
+ * Amounts owed at $1 on each invoice finalized before $1: the amount owed now, without the postings at or after $1.
+ * Credit of negative invoices is passed as parameters, because its postings do not name the invoices that it lowered:
+ * $2 has the ids of the invoices lowered at or after $1, and $3 the amounts.
  */
 const OPEN_AT = `
   WITH owed AS (
@@ -185,8 +182,8 @@ export class ReceivablesRepository {
   ) {}
 
   /**
-   * Returns the sums of all customers; with a limit, of the customers who owe most in each currency. Amounts at an
-   * earlier instant are the amounts owed now, minus the postings at that instant or later.
+   * Returns the sums of all customers or, with a limit, one row for each of the customers who owe most in a currency.
+   * Amounts at an earlier instant are the amounts owed now, minus the postings at or after that instant.
    * @param instant null: now
    */
   read(instant: Date | null, limit: number | null): Promise<ReceivablesReport> {
@@ -204,15 +201,18 @@ export class ReceivablesRepository {
     });
   }
 
-  /** Begins the snapshot with a query, and returns the time after it: the snapshot contains no later changes. */
+  /**
+   * Returns the time of the snapshot. A query begins the snapshot before the clock is read, so that the snapshot
+   * contains no later changes.
+   */
   private async timeOfSnapshot(): Promise<Date> {
     await this.database.query('SELECT');
     return this.clock.now();
   }
 
   /**
-   * Returns two lists about the invoices that were lowered at an instant or later by credit of negative invoices: the
-   * ids of the invoices, and the amounts in minor units.
+   * Returns the invoices that credit of negative invoices lowered at or after an instant, as two lists: the ids, and
+   * the amounts in minor units by which the invoices were lowered.
    */
   private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
     const credits = await this.database.query<CreditRow>(CREDITS, [at]);

@@ -4,8 +4,8 @@ import { Reports } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
 /**
- * SQL expression for the id of the current plan of the subscription that a transaction belongs to. The subscription is
- * found through the object that posted the transaction, such as an invoice. Null if this object has no subscription.
+ * SQL expression for the plan of a ledger transaction: the id of the current plan of its subscription. The subscription
+ * is found through the object that posted the transaction, such as an invoice. Null if this object has no subscription.
  */
 const PLAN_OF_SOURCE = `(
   SELECT plan_id FROM subscription WHERE id = CASE split_part(source_id, '_', 1)
@@ -33,14 +33,19 @@ const KEYS: Readonly<Record<RevenueGroup, string>> = {
   account: 'account',
 };
 
-/** Returns SQL that sums the postings to an account. With the sign `-`, credits count as positive, otherwise debits. */
+/**
+ * Returns SQL that sums the postings to an account. With the sign `-`, credits are positive; without it, debits are.
+ */
 const sumOf = (account: string, sign: '' | '-'): string =>
   `coalesce(${sign}sum(amount_minor) FILTER (WHERE account = '${account}'), 0)`;
 
 const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
-/** For each currency, selects only the `$5` groups with the most revenue after discounts in the whole period. */
+/**
+ * Sums revenue by currency, window and group. In each currency, includes only the groups with the most revenue after
+ * discounts in the whole period, at most $5 groups.
+ */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (
     SELECT currency, width_bucket(occurred_at, $1::timestamptz[]) AS number, ${key} AS key, account, amount_minor

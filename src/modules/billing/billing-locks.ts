@@ -35,7 +35,7 @@ export class BillingLocks {
 
   /**
    * Locks the customer of an object that the caller has already read, even if the customer is deleted. Returns null if
-   * the customer and the object were purged meanwhile (deleted together with their test clock).
+   * customer and object were purged after that (deleted together with their test clock).
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCustomer(id: string): Promise<CustomerAt | null> {
@@ -66,8 +66,8 @@ export class BillingLocks {
 
   /**
    * Locks the customer and the subscription of an invoice, then the invoice. Returns null if there is no such invoice.
-   * The returned time is never before the last change of the subscription or the invoice, even if a process with a
-   * faster clock made that change, or if this process waited for the locks.
+   * The returned time is not before the last change of the subscription or the invoice ({@link changedAt}). A process
+   * with a faster clock may have made that change, or this process may have waited for it.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockInvoice(id: string): Promise<LockedInvoice | null> {
@@ -82,12 +82,12 @@ export class BillingLocks {
   }
 
   /**
-   * For the customers of these subscriptions, locks their usage, their credit and their access version (a number whose
-   * change makes cached entitlement balances outdated). The caller has locked the subscriptions.
+   * Locks the usage, the credit and the access version of the customers of these subscriptions. (A new access version
+   * makes cached entitlement balances outdated.) The caller has locked the subscriptions.
    *
-   * Call this before making several invoices in one transaction, to prevent a deadlock: as soon as the first invoice
+   * Call this before making several invoices in one transaction, to prevent a deadlock. As soon as the first invoice
    * has its number, all other transactions wait for the next number. From then on, this transaction must not wait for a
-   * lock that one of the others holds.
+   * lock that one of them holds.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

@@ -1,14 +1,14 @@
 import { groupBy } from '../../../core/grouping';
 
 /**
- * Credit from an invoice with a negative total. It lowered the unpaid amounts of open invoices of the same
+ * Credit from an invoice with a negative total, which lowered the unpaid amounts of open invoices of the same
  * subscription.
  */
 export interface NegativeInvoiceCredit {
   readonly subscriptionId: string;
   /** Id of the ledger transaction that posted the credit. A later transaction has a greater id. */
   readonly postedId: string;
-  /** True if the credit was posted at the instant of the report or later. */
+  /** True if the credit was posted at or after the instant of the report. */
   readonly isLater: boolean;
   /**
    * Amount in minor units by which the credit lowered open invoices. Uncollectible invoices do not count, because they
@@ -17,7 +17,7 @@ export interface NegativeInvoiceCredit {
   readonly amountMinor: bigint;
 }
 
-/** An invoice whose unpaid amount was lowered by credit of negative invoices. */
+/** An invoice whose unpaid amount was lowered by credit from negative invoices. */
 export interface LoweredInvoice {
   readonly id: string;
   readonly subscriptionId: string;
@@ -30,9 +30,9 @@ export interface LoweredInvoice {
 }
 
 /**
- * Returns the amount in minor units by which credits with `isLater` lowered each invoice, by invoice id. The ledger has
- * only the total of each credit. This function splits the total: a credit lowered the invoices of its subscription that
- * were open when the credit was posted, oldest invoice first.
+ * Returns the amount in minor units by which credit that was posted at or after the instant of the report (`isLater`)
+ * lowered each invoice, by invoice id. The ledger has only the total of each credit, so this function splits the total:
+ * a credit lowered the invoices of its subscription that were open when it was posted, oldest invoice first.
  * @param credits all credits of the subscriptions, in the sequence of posting
  * @param invoices all lowered invoices, oldest first
  */

@@ -146,8 +146,8 @@ export function toMrrChangeFilter(query: ListMrrChangesDto): MrrChangeFilter {
 }
 
 /**
- * Rounds amounts beyond +-(2^53-1) to about 16 digits. Earlier releases stored such changes, and one of them must not make the
- * list unreadable. `subscription_too_large` prevents others.
+ * Rounds amounts beyond +-(2^53-1) to about 16 digits. Earlier releases stored such amounts, and the list must still
+ * show them. New ones are refused with the error `subscription_too_large`.
  */
 export function toMrrChangeDto(change: MrrChange): MrrChangeDto {
   return toDto(MrrChangeDto, {

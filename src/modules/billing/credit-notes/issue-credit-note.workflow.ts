@@ -22,8 +22,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * Issues credit notes.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Locks the payments of the invoice, and the payments whose credit the invoice used. Reads how much of these
- *    payments was already refunded or lost in disputes, so that no money is given back twice.
+ * 2. Locks the payments of the invoice, and the payments that funded credit used by the invoice. Reads how much of
+ *    these payments was already refunded or lost in disputes, so that no money is given back twice.
  * 3. Issues the note. The note first reduces the unpaid amount of the invoice. The rest of the note becomes credit of
  *    the customer, or is to be refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.

@@ -10,8 +10,8 @@ import { RenewSubscriptionsWorkflow } from '../subscriptions/renew-subscriptions
  *
  * 1. Locks the customer, marks it as deleted and records `customer.deleted`. Its row stays, because other objects refer
  *    to it.
- * 2. Locks and invalidates the usage streams of the customer, so that usage events no longer find it. (A stream is the
- *    events of one name.) Ingestion locks streams in the same order, and before balances.
+ * 2. Locks and invalidates the usage streams of the customer (each has the events of one name), so that no more usage
+ *    is accepted. Ingestion also locks streams in this order, and before balances.
  * 3. Ends paused subscriptions whose period is over. Every other subscription ends the next time it has due work, such
  *    as a renewal.
  * 4. Invalidates the cached entitlement balances, so that access checks no longer find the customer.

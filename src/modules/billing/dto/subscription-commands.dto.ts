@@ -35,9 +35,9 @@ const CANCEL_TIMES = ['now', 'period_end', 'at'] as const;
 const CHANGE_PRORATIONS = ['prorate', 'none'] as const;
 
 /**
- * Field with the plan version that a preview of the command showed. The command is refused if it would now sell or
- * schedule another version, for example because a new version became active after the preview. A change that is already
- * scheduled keeps its version.
+ * Field for the plan version that the client saw in a preview of the command. The command is refused if it would now
+ * sell or schedule another version, for example because a new version became active after the preview. A change that is
+ * already scheduled keeps its version.
  */
 const ExpectedVersionField = (): PropertyDecorator =>
   IdField('planv', 'Version in the preview. Refused if another would be sold or scheduled.', {

@@ -33,7 +33,7 @@ export function toSubscriptionPreviewDto(preview: SubscriptionPreview): Subscrip
   };
 }
 
-/** By the value of the `object` field of the response. */
+/** DTO classes of the response, by the value of its `object` field. */
 export const SUBSCRIPTION_OR_PREVIEW = {
   subscription: SubscriptionDto,
   subscription_preview: SubscriptionPreviewDto,

@@ -15,8 +15,8 @@ import { DerivedState } from '../subscriptions/derived-state';
  * 4. Locks the payments of earlier invoices whose usage has changed, so that no money is both refunded and credited.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
  * 6. Ends the coupons of ended subscriptions again, because an invoice that returns a discount to a coupon makes the
- *    coupon usable again. Records the MRR of the subscriptions, which can change: the first finalized invoice with a
- *    repeating coupon starts the months of the coupon.
+ *    coupon usable again. Records the MRR of the subscriptions, because it can change: the discounted months of a
+ *    repeating coupon start with the first finalized invoice.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {

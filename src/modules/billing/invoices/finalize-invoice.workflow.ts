@@ -18,8 +18,8 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * 3. Locks the payments of earlier invoices whose usage has changed, so that no money is both refunded and credited.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
  * 5. If the subscription has ended, ends its coupons again, because an invoice that returns a discount to a coupon
- *    makes the coupon usable again. Records the MRR of the subscription, which can change: the first finalized invoice
- *    with a repeating coupon starts the months of the coupon.
+ *    makes the coupon usable again. Records the MRR of the subscription, because it can change: the discounted months
+ *    of a repeating coupon start with the first finalized invoice.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

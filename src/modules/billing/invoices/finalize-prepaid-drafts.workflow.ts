@@ -13,10 +13,9 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes a renewal draft before its grace period ends, if a change of the subscription is about to credit charges in
- * advance on the draft, or to shorten their period. Only a charge on a finalized invoice can be credited. For a
- * preview, also finalizes the drafts that would be finalized before the previewed invoice. The caller of a preview then
- * rolls everything back.
+ * Finalizes renewal drafts before their grace period ends, if a change of the subscription is about to credit charges
+ * in advance on the draft, or to shorten their period. Only charges on a finalized invoice can be credited. A preview
+ * also finalizes the drafts that would be finalized before the previewed invoice, and then rolls everything back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads, for each subscription, the time up to which charges in advance are recognized as revenue.
@@ -33,9 +32,9 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes each draft with a charge in advance that one of the decisions credits or shortens. (A decision is a
-   * change of a subscription that is worked out but not written yet.) Call it in the transaction that then writes the
-   * decisions.
+   * Finalizes the drafts whose charges in advance a decision credits or shortens. (A decision is a change of a
+   * subscription that is worked out but not yet written.) Call it in the transaction that writes the decisions, before
+   * it writes them.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));
@@ -43,9 +42,9 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the same drafts as `finalize`, for one decision. If the previewed invoice will be finalized later than
-   * now, also finalizes the drafts whose grace period ends by then, because these drafts use coupons and credit first.
-   * Call it in a transaction that is rolled back.
+   * Finalizes the same drafts as `finalize`, to preview one decision. If the previewed invoice will be finalized later
+   * than now, also finalizes the drafts whose grace period ends by then, because these drafts use coupons and credit
+   * first. Call it in a transaction that is rolled back.
    * @param finalizedAt when the previewed invoice will be finalized
    */
   finalizeForPreview(

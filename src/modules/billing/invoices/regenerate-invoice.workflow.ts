@@ -13,7 +13,7 @@ import { RefundedAmounts } from '../refunded-amounts';
 import { DerivedState } from '../subscriptions/derived-state';
 
 /**
- * Regenerates void invoices: makes a new invoice of what is still owed of a void one.
+ * Regenerates void invoices: makes a new invoice for the part of a void one that is still owed.
  *
  * 1. Locks the customer and the subscription, so that the subscription is neither changed nor ended meanwhile.
  * 2. Reads the present state of the items and of the period that the void invoice billed.
@@ -21,8 +21,8 @@ import { DerivedState } from '../subscriptions/derived-state';
  *    payments was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.
  * 5. If the subscription has ended, ends its coupons again, because an invoice that returns a discount to a coupon
- *    makes the coupon usable again. Records the MRR of the subscription, which can change: the months of a repeating
- *    coupon may begin with the new invoice.
+ *    makes the coupon usable again. Records the MRR of the subscription, because it can change: the discounted months
+ *    of a repeating coupon can start with the new invoice.
  */
 @Injectable()
 export class RegenerateInvoiceWorkflow {

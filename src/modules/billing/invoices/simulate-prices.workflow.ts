@@ -19,9 +19,9 @@ export class SimulatePricesWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
-   *   `usage_period_empty`, `too_many_reports`. The generator also throws `invoice_too_large`,
-   *   `usage_archived` if a percentage price needs archived events, and `simulated_price_unmatched` if a customer was
-   *   billed with a price that the new price of its name does not match
+   *   `usage_period_empty`, `too_many_reports`. The returned generator throws `invoice_too_large`, `usage_archived` if
+   *   a percentage price needs archived events, and `simulated_price_unmatched` if a customer was billed at a price
+   *   that the new price with the same name cannot replace
    */
   simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
     return this.simulating.simulate(command, (itemIds) => this.periods.creditsAtEnd(itemIds));

@@ -15,12 +15,12 @@ const REASON = 'The subscription ended before its first invoice was paid.';
  * Voids the open invoices of subscriptions that ended without their first payment. An invoice that cannot be voided,
  * because a part of it was already credited, is credited in full instead.
  *
- * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments whose credit these
- *    invoices used. A caller that locks or changes credit itself must call `lock` first.
+ * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments that funded credit
+ *    used by these invoices. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice, or issues a credit note for the rest of it. Both return credit that the invoice used. If this
- *    credit came from a payment that later lost money in a dispute, or was refunded at the provider, it covers the
- *    loss.
+ * 3. Voids each invoice, or issues a credit note for the rest of it. In both cases, credit that the invoice used is
+ *    returned. If it came from a payment that later lost money in a dispute, or was refunded at the provider, the
+ *    returned credit covers the loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {

@@ -18,8 +18,8 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Errors that a repeated attempt would meet again: the customer is deleted or pays in another currency, or the test
- * clock of the customer is deleted or has failed.
+ * Errors that every retry would cause again: the customer is deleted or pays in another currency, or the test clock of
+ * the customer is deleted or has failed.
  */
 const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
   [customerCurrencyMismatch, customerNotFound, testClockFailed, testClockNotFound].map(
@@ -28,8 +28,8 @@ const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * Records payments that are missing from the database, because it was restored from a backup, while their charges exist
- * at the provider.
+ * Records payments whose charges exist at the provider, but that are missing from the database, because it was restored
+ * from a backup.
  *
  * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
  * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
@@ -53,10 +53,10 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the payment of a charge that exists at the provider only. Returns false if the provider did not answer,
-   * `missing` if it does not have the charge.
-   * Records nothing, and returns true, if the customer is deleted or purged, pays in another currency, or has a test
-   * clock that failed or was deleted. A reconciliation then reports the charge as a difference.
+   * Records the payment of a charge that only the provider has. Returns false if the provider did not answer, and
+   * `missing` if it has no such charge. Records nothing, and returns true, if the customer is deleted or purged, pays
+   * in another currency, or has a test clock that failed or was deleted. A reconciliation then reports the charge as a
+   * difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `test_clock_advancing`
    */
@@ -109,9 +109,9 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge and returns it. If the charge is pending, reserves the amount of the charge on
-   * the invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if its customer or
-   * currency is not that of the charge. The money of the charge then becomes credit.
+   * Locks the invoice of a charge and returns it. If the charge is pending, reserves the amount of the charge on the
+   * invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if it has another customer or
+   * currency than the charge. Without an invoice, the money of the charge becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

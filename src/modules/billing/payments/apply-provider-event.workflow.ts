@@ -25,10 +25,10 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  * 1. Reads the object of the notification from the provider, outside any transaction.
  * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
- *    that use the same account at the provider. Does not repeat the charge of a payment whose charge is not found,
- *    because background work does.
+ *    that use the same account at the provider. If the provider does not find the charge of a payment, does not charge
+ *    again: background work does that.
  * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again. If
- *    the provider does not have the object, gives the notification up after 30 days (`ProviderEventsService`).
+ *    the provider does not have the object, gives up on the notification after 30 days (`ProviderEventsService`).
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {
@@ -112,7 +112,7 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Finds the payment that was refunded or disputed, by the stored id of its charge, or else by our id in the metadata
+   * Finds the refunded or disputed payment, by the stored id of its charge, or else by our payment id in the metadata
    * of the charge. Records the payment if the database lacks it, and settles it if it has no final outcome. Then calls
    * `record` with the id of the payment.
    *

@@ -23,7 +23,7 @@ export class CloseCollectionWorkflow {
 
   /**
    * Returns how many collections were stopped, at most `limit`.
-   * @param onFailure called for each invoice that fails; ends the call if it throws
+   * @param onFailure called for each invoice that fails; if it throws, the remaining invoices are not tried
    */
   async closeNext(
     scope: TimeScope,

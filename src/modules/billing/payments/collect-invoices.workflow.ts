@@ -34,11 +34,10 @@ type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
  * Charges due invoices that are collected automatically, in two commits with the call to the provider between them. If
  * several processes try to charge an invoice at the same time, only the first to lock the invoice charges it.
  *
- * 1. First commit: locks due invoices and their customers, and chooses the default payment methods of customers that are
- *    not deleted. Stops the collection
- *    of invoices that cannot be charged automatically now. Postpones an invoice by a day if its provider is switched
- *    off, or by a minute or less while recent notifications of the provider are still unprocessed. For each other
- *    invoice, reserves the amount and writes a pending payment.
+ * 1. First commit: locks due invoices and their customers, and chooses the default payment method of each customer who
+ *    is not deleted. Stops the collection of invoices that cannot be charged automatically now. Postpones an invoice by
+ *    a day if its provider is switched off, or by a minute or less while recent notifications of the provider are still
+ *    unprocessed. For each other invoice, reserves the amount and writes a pending payment.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -56,10 +55,10 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Locks due invoices and writes their pending payments, in one commit. If this process dies, or the answer to the
-   * commit is lost, `DuePayments` completes the payments. Reads many invoices at once, because most of them may have
-   * nothing to charge.
-   * @param limit maximum number of payments to write; the invoices above this number stay due
+   * Locks due invoices and writes their pending payments, in one commit. Reads {@link INVOICES_PER_READ} invoices even
+   * if `limit` is lower, because most of them may have nothing to charge. If this process dies, or the answer to the
+   * commit is lost, `DuePayments` completes the payments.
+   * @param limit maximum number of payments to write; further invoices stay due
    */
   async begin(scope: TimeScope, now: Date, limit: number): Promise<StartedCharges> {
     const lockDue = () => this.collection.lockDue(scope, now, INVOICES_PER_READ);
@@ -67,10 +66,10 @@ export class CollectInvoicesWorkflow {
   }
 
   /**
-   * Does the same as {@link begin} for invoices that are due in real time, each in a commit of its own. Does not count
-   * invoices that fail as examined. If there are payments, ends at a failure without reporting it, because their lease
-   * has begun; the next call then begins with this invoice.
-   * @param onFailure called for each other invoice that fails; must postpone the invoice
+   * Does the same as {@link begin} for invoices that are due in real time, each in a commit of its own. `examined` does
+   * not count invoices that fail. If an invoice fails after payments were written, returns these payments at once,
+   * because their lease has begun. The failure is not reported: the next call begins with this invoice.
+   * @param onFailure called for an invoice that fails before any payment was written; must postpone the invoice
    */
   async beginOneByOne(
     now: Date,

@@ -45,8 +45,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Begins to charge as many invoices as may be charged at once. Does not wait for the charges to end, because this job
-   * runs again whenever a charge ends. Returns true if more invoices may be due.
+   * Begins to charge as many invoices as may be charged concurrently. Does not wait for the charges to end, because
+   * this job runs again whenever a charge ends. Returns true if more invoices may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;
@@ -79,7 +79,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     }
   }
 
-  /** Logs, counts and postpones work on one invoice that failed. Throws the error if the whole database fails. */
+  /** Logs and counts the failure of one invoice, and postpones it. Rethrows an error of the whole database. */
   private readonly onFailure: OnFailure = async (id, why) => {
     if (concernsAll(why)) throw why;
     this.queues.countFailure(WORK, why);
@@ -110,7 +110,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 }
 
-/** Returns true if not only one statement failed, but the database, or if the work may have been committed. */
+/** Returns true if the database is out of reach, or if the work may have been committed despite the error. */
 function concernsAll(error: unknown): boolean {
   return error instanceof OutcomeUnknownError || isDatabaseOutOfReach(error);
 }

@@ -25,12 +25,11 @@ interface LockedDebt {
   readonly isReserved: boolean;
 }
 
-/** A locked payment, with the times of its change. */
 interface LockedPayment {
   readonly before: Payment;
-  /** Time of the process, which decides what is due. */
+  /** Current time of the customer (of its test clock, if any), which decides whether a time limit has passed. */
   readonly readAt: Date;
-  /** Date of the change. Never before the last change of the subscription, the invoice or the payment. */
+  /** Date to record for the change: not before the last change of the subscription, the invoice or the payment. */
   readonly now: Date;
 }
 
@@ -65,8 +64,8 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. If the payment already has a final outcome, does not change it; if the new outcome
-   * contradicts the final one, records a discrepancy.
+   * Writes the outcome of a charge. If the payment already has a final outcome, leaves it as it is, and records a
+   * discrepancy if the new outcome contradicts it.
    * @param isReserved false if the payment has reserved no amount on its invoice
    */
   settle(
@@ -143,7 +142,7 @@ export class SettlePaymentWorkflow {
 
   /**
    * Pays the locked invoice, or frees the amount that the payment has reserved. Sets the status of the subscription.
-   * Returns the payment with the amount of the invoice that it paid. Does nothing while the payment has no final
+   * Returns the payment, with the part of its amount that paid the invoice. Does nothing while the payment has no final
    * outcome.
    */
   private async applyTo(

@@ -33,7 +33,7 @@ interface Applied extends Decision {
  *    correct, so that no money is both refunded and credited.
  * 2. Finalizes drafts with charges in advance, if a decision credits these charges or shortens their period.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
- * 4. Locks the usage that the next two steps count and bill. Updates the entitlement balances of the customers.
+ * 4. Locks the usage that entitlement balances count and that the invoices bill. Updates the entitlement balances.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
  * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Activates subscriptions
  *    whose first invoice leaves nothing to pay. Ends the coupons of ended subscriptions. Records the MRR with the

@@ -20,7 +20,7 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 
 /**
  * Returns the billing periods after a decision, by subscription id. If the decision ends a period early and opens a new
- * one, the ended period is shortened, and the new one starts at its end.
+ * one, shortens the old period and adds the new one.
  * @param periods billing periods before the decision
  */
 export function periodsAfter(

@@ -61,11 +61,11 @@ export class FirstPaymentsWorkflow {
 
   /**
    * Expires a subscription if the time limit for its first payment has passed. Call it after a payment for an invoice
-   * of the subscription has ended. Does nothing if the subscription no longer waits for the payment, or while another
-   * payment is pending.
-   * @param before the subscription as it was before the payment ended
-   * @param readAt time of the process, compared with the time limit; the same as for `lockBeforePayment`
-   * @param now date of the changes
+   * of the subscription has ended. Does nothing if the subscription no longer waits for its first payment, or while
+   * another payment is pending.
+   * @param before state of the subscription before the payment ended
+   * @param readAt current time of the customer, compared with the time limit; the same as for `lockBeforePayment`
+   * @param now date to record for the changes
    * @returns true if the subscription expired
    */
   async endPayment(before: Subscription, readAt: Date, now: Date): Promise<boolean> {

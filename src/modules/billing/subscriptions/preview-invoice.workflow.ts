@@ -43,10 +43,10 @@ export class PreviewInvoiceWorkflow {
   ) {}
 
   /**
-   * Returns the invoice that `decided` makes, or the next invoice if it makes none. If no invoice follows at all,
+   * Returns the invoice that the change makes or, if it makes none, the next invoice. If no invoice follows at all,
    * returns one without lines.
    * @param decided change of the subscription that is worked out but not written yet
-   * @param redeemed coupons that would be redeemed before this change
+   * @param redeemed coupons that are not redeemed yet, but that the preview applies
    * @throws {ProblemError} `invoice_too_large`
    */
   async preview(

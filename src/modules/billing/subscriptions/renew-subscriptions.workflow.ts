@@ -25,12 +25,12 @@ import {
 import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
-/** Maximum number of overdue periods of a subscription that accepts a command: a year of monthly renewals. */
+/** Maximum number of overdue periods with which a subscription accepts a command: a year of monthly renewals. */
 const MAX_PERIODS_PER_REQUEST = 12;
 
 /**
- * Maximum number of pieces of due work that one request does for a subscription: its renewals, and also the start and
- * the announcement that a trial ends. Background work does the rest, one piece per commit.
+ * Maximum number of pieces of due work that one request does for a subscription: its start, the notice that its trial
+ * ends, and its renewals. Background work does the rest, one piece per commit.
  */
 const MAX_STEPS_PER_REQUEST = MAX_PERIODS_PER_REQUEST + 2;
 
@@ -40,9 +40,9 @@ export interface CurrentSubscription extends CustomerAt {
 
 interface DueSubscriptionsRead {
   readonly snapshots: readonly Snapshot[];
-  /** Customers of these subscriptions, without deleted customers. */
+  /** Ids of the subscriptions' customers who are not deleted. */
   readonly customerIds: ReadonlySet<string>;
-  /** Subscriptions whose first payment is pending at the provider. */
+  /** Ids of the subscriptions whose first payment is pending at the provider. */
   readonly beingPaid: ReadonlySet<string>;
 }
 
@@ -83,8 +83,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the paused subscriptions of a deleted customer whose period is over, because only a scheduled end, if there is
-   * one, is due later. The caller's transaction has locked the customer.
+   * Ends a deleted customer's paused subscriptions whose period is over. Renewals would not end them, because a paused
+   * subscription is not renewed. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
     const found = await this.subscriptions.findRunning(customerId);
@@ -131,14 +131,15 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Locks a subscription for a command, in the caller's transaction, and first does its due work, so that the command
-   * acts on the current period. Refuses if work is still due after {@link MAX_STEPS_PER_REQUEST} pieces, because each
-   * invoice locks the series of invoice numbers. Refuses without doing any work if many periods are overdue, unless the
-   * work was refused before: its error then says why. The returned time is that of {@link changedAt} and
-   * {@link commandTime}, even if a process with a faster clock made the last change.
+   * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
+   * on the current period. Refuses if work is still due after {@link MAX_STEPS_PER_REQUEST} pieces, because each
+   * invoice locks the series of invoice numbers. Refuses at once if many periods are overdue. But if background work
+   * has failed before, tries the work anyway, because its error then says why. The returned time is not before the last
+   * change of the subscription ({@link changedAt}, {@link commandTime}), which a process with a faster clock may have
+   * made.
    * @param expected condition on the version of the subscription, checked after the due work is done
-   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too
-   *   much work is due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`, and the errors of
+   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too much
+   *   work is due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`, and the errors of
    *   `ApplyOutcomesWorkflow.applyAll`
    */
   async lockCurrent(id: string, expected: VersionCondition = 'any'): Promise<CurrentSubscription> {

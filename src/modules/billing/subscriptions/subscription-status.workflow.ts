@@ -40,8 +40,8 @@ export class SubscriptionStatusWorkflow {
   }
 
   /**
-   * Returns the outcome of a resume with the status that follows from failed charges of the open invoices, and the
-   * event of this status. Writes nothing.
+   * Adds to the outcome of a resume the status that follows from failed charges of the open invoices, such as past due,
+   * and the event of this status. Writes nothing.
    */
   async afterPause(resumed: Outcome): Promise<Outcome> {
     const attempted = await this.dueInvoices.findAttempted(resumed.subscription.id);

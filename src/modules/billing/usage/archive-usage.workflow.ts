@@ -56,8 +56,8 @@ export class ArchiveUsageWorkflow {
 
   /**
    * Returns, by customer id, the start of the earliest period whose usage is not billed yet. Reads the current periods
-   * before the draft invoices: a concurrent renewal moves usage from the current period to a draft, so this order finds
-   * the usage at least once.
+   * before the draft invoices, because a concurrent renewal moves usage from the current period to a draft. In the
+   * other order, this usage could be missed.
    */
   private async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const running = await this.unbillableUsage.openSince(customerIds);
