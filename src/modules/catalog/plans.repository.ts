@@ -104,7 +104,7 @@ export class PlansRepository {
   }
 
   /**
-   * Sorts by number, the last first: ids of two processes whose clocks differ may be in another order. The cursor is the
+   * Sorts by number, descending, because ids may be in another order: the clocks of processes differ. The cursor is the
    * id of the last version on the page.
    * @throws {ProblemError} `invalid_cursor` if it is not the id of a version of the plan
    */

@@ -40,8 +40,8 @@ export class PricesRepository {
   }
 
   /**
-   * Returns the prices of plan versions or of add-ons, by the id of the plan version or add-on, in the order in which
-   * the request listed them. The list is empty if there are none.
+   * Returns the prices of each plan version or add-on, by its id, in the order of the request that created them. The
+   * list is empty if it has none.
    */
   async findByOwners(
     owner: Owner,

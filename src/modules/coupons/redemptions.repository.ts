@@ -35,7 +35,9 @@ const SUBTRACT = `
     GROUP BY coupon_id) used ON locked.id = used.coupon_id
   WHERE coupon.id = locked.id`;
 
-/** Ids follow the clocks of processes, but `redeemed_at` has the order in which coupons apply. */
+/**
+ * `redeemed_at` is the order in which coupons apply. Ids can be in another order, because clocks of processes differ.
+ */
 const LAST_REDEEMED_FIRST: ListOrder = { column: 'redeemed_at', isAscending: false };
 
 const REMOVE_OF = `
@@ -57,7 +59,7 @@ export class RedemptionsRepository {
   /**
    * Returns false, without a change, if the coupon is inactive, expired or exhausted.
    * @param now instant of the redemption, on the clock of the customer
-   * @param updatedAt real time at which the row of the coupon changes; ignored if its last change is later
+   * @param updatedAt real time of the change; ignored if an earlier change of the coupon has a later time
    */
   async count(couponId: string, now: Date, updatedAt: Date): Promise<boolean> {
     this.database.requireTransaction();

@@ -76,9 +76,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Removes a coupon from its subscription, in the caller's transaction. A second call changes nothing. Afterwards, the
-   * coupon discounts no new charges, and discounts that credits return cannot be used again. The coupon still discounts
-   * usage corrections of invoices that it discounted before this call.
+   * Removes a coupon from its subscription, in the caller's transaction. A no-op if it is removed already. Afterwards,
+   * the coupon discounts no new charges, and discounts that credits return cannot be used again. On invoices that it
+   * discounted before, later usage corrections are still discounted.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
    */
@@ -115,10 +115,10 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions whose `endedAt` is null, by subscription id, sorted by their own ids. Includes repeating
-   * coupons whose months are over, because `endsAt` is not checked. `redeemedAt` is not compared with the time of an
-   * invoice, because the clocks of processes differ. Instead, the order in which transactions lock the subscription
-   * decides whether a redemption precedes an invoice.
+   * Returns the redemptions whose `endedAt` is null, by subscription id, sorted by their own ids. Does not check
+   * `endsAt`, so repeating coupons whose months are over are included. Does not compare `redeemedAt` with the time of
+   * an invoice, because clocks of processes differ: a redemption precedes an invoice if it locked the subscription
+   * first.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],
@@ -238,7 +238,10 @@ export class RedemptionsService {
   }
 }
 
-/** Returns the time of a redemption or its end for its event: `now` if a wrong clock dated it more than a minute ahead. */
+/**
+ * Returns the time for an event about a redemption: `at`, or `now` if a wrong clock dated `at` more than a minute
+ * ahead.
+ */
 function eventTime(at: Date, now: Date): Date {
   return changedAt(now, { updatedAt: at });
 }

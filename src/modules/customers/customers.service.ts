@@ -91,8 +91,8 @@ export class CustomersService {
   }
 
   /**
-   * Returns the same ids as {@link findExistingIds}, after it waited for running deletions. Locks these customers against
-   * deletion until the caller's transaction ends.
+   * Returns the same ids as {@link findExistingIds}, but first waits for deletions in progress. Locks these customers
+   * against deletion until the caller's transaction ends.
    */
   async lockExistingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.customers.lockExistingIds(ids));

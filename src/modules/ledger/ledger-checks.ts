@@ -20,8 +20,8 @@ export interface Verification {
 }
 
 /**
- * Runs the registered checks of the ledger. This class registers the checks of the ledger's own rows. Higher modules
- * register checks that compare the ledger with their rows, such as payments and invoices.
+ * Runs the registered checks of the ledger. Itself registers the checks of the ledger's own tables. Other modules
+ * register checks that compare the ledger with their tables, such as payments and invoices.
  */
 @Injectable()
 export class LedgerChecks implements OnModuleInit {

@@ -10,8 +10,8 @@ export class LedgerTotalEntity {
   @PrimaryColumn({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: string;
   @PrimaryColumn({ type: 'char', length: 3 }) readonly currency!: string;
   /**
-   * Number of the part: the process id of the database session modulo 1024. The part -1 sums the postings that are
-   * older than this table.
+   * Number of the part: the process id of the database session modulo 1024. Part -1 sums the postings made before this
+   * table existed.
    */
   @PrimaryColumn({ type: 'integer' }) readonly part!: number;
   @Column({ type: 'numeric' }) readonly amountMinor!: string;

@@ -30,7 +30,9 @@ const INSERT = `
   INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
   SELECT * FROM unnest($8::text[], $9::integer[], $10::text[], $11::bigint[])`;
 
-/** Reads only the index entries of transactions that were made in the last minute, whatever their dates are. */
+/**
+ * Reads only transactions whose ids were made in the last minute, which an index supports. Their dates may be later.
+ */
 const LATEST_AFTER = `
   SELECT customer_id, max(occurred_at) AS occurred_at FROM ledger_transaction
   WHERE customer_id = ANY ($1) AND ${idTime('id')} >= ${idTime('$2::varchar')} AND occurred_at > $3 AND occurred_at <= $4
@@ -78,7 +80,7 @@ const POSTS_TO = `EXISTS (
   SELECT FROM ledger_posting WHERE transaction_id = ledger_transaction.id AND account = $)`;
 
 /**
- * Returns SQL that sums both sides by key and currency, and selects only the keys whose sums differ.
+ * Returns SQL that sums both sides by key and currency, and selects those whose sums differ.
  * @param customers SQL condition on `customer_id` that limits the rows of both sides
  */
 const differences = (left: SummedRows, right: SummedRows, customers: string): string => `
@@ -147,7 +149,10 @@ export class LedgerRepository {
     }
   }
 
-  /** Returns, by customer, the latest time within a minute after `now`, of the transactions made since a minute before. */
+  /**
+   * Returns, by customer, the latest date of a transaction in the minute after `now`. Reads only recently made
+   * transactions.
+   */
   async latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
     if (customerIds.length === 0) return new Map();
     const since = new Date(now.getTime() - MAX_AHEAD_MS);

@@ -63,9 +63,9 @@ export class LedgerService {
   }
 
   /**
-   * Returns, by customer, the time of the latest transaction that is dated after `now`, because the process that posted
-   * it has a faster clock, or because this process waited for it. Omits customers without such a transaction. Ignores
-   * transactions that are dated more than a minute after `now`: their clock was wrong.
+   * Returns, by customer, the time of the latest transaction that is dated after `now`. Such a date is possible if
+   * another process has a faster clock, or if this process waited for a transaction. Omits customers without such a
+   * transaction. Ignores dates more than a minute after `now`, because a wrong clock wrote them.
    */
   latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
     return this.ledger.latestAfter(customerIds, now);

@@ -25,9 +25,10 @@ export class BookedMovementsService {
 
   /**
    * Returns a function that finds the booked payment or refund for a reported charge or refund: first by the provider's
-   * id, then by our id. The function returns null if nothing is booked. A refund is not the booked one that it names if
-   * that one has another id at the provider, another payment or another amount: somebody has copied the metadata. A
-   * charge with another id at the provider than the booked one is a second charge of the payment.
+   * id, then by our id in the metadata. The function returns null if nothing is booked.
+   * - A refund found by our id must not have another id at the provider, another payment or another amount. Otherwise
+   *   somebody copied the metadata, and the function returns null.
+   * - A charge found by our id may have another id at the provider: it is a second charge of the payment.
    */
   async finderFor(
     kind: MovementKind,
@@ -91,8 +92,7 @@ export class BookedMovementsService {
   }
 
   /**
-   * Returns true if a payment is booked with the provider's id of the charge. For a refund: of the charge that it
-   * refunds.
+   * Returns true if a payment is booked with the provider's id of this charge or, for a refund, of the refunded charge.
    */
   async hasCharge({ reference, chargeReference }: ProviderMovement): Promise<boolean> {
     return (await this.payments.findReported([], [chargeReference ?? reference])).length > 0;

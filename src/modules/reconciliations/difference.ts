@@ -51,7 +51,7 @@ export interface Difference {
  * - There is no difference, or no money has moved on either side.
  * - The booked payment or refund is still open. A poll will get its outcome.
  * - The charge at the provider is not booked, and was refunded in full there.
- * - The provider shows a charge with another id than the booked one, and that charge has not succeeded.
+ * - The charge at the provider has another id than the booked one, and has not succeeded.
  * @param isReturned true if no payment is booked with the provider's id of the charge, and the charge was refunded in
  *   full at the provider
  */

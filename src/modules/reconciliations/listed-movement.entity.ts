@@ -10,7 +10,7 @@ export class ListedMovementEntity implements ProviderMovement {
   @IdColumn({ to: 'ReconciliationEntity' }) readonly reconciliationId!: string;
   @PrimaryColumn({ type: 'varchar', length: 10 }) readonly kind!: MovementKind;
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly reference!: string;
-  /** The payment or refund may be unknown here, although the id has the form of ours. */
+  /** Our id of the payment or refund, from the provider's metadata. The payment or refund may be unknown here. */
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly subjectId!: string | null;
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly chargeReference!: string | null;

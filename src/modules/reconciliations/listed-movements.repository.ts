@@ -10,7 +10,7 @@ const LISTED = `
   SELECT reference FROM reconciliation_listed_movement
   WHERE reconciliation_id = $1 AND kind = $2 AND reference = ANY ($3)`;
 
-/** Reads the whole list of the run. */
+/** Reads all listed movements of the kind, because no index contains `subject_id`. */
 const LISTED_SUBJECTS = `
   SELECT subject_id FROM reconciliation_listed_movement
   WHERE reconciliation_id = $1 AND kind = $2 AND subject_id = ANY ($3)`;
@@ -30,7 +30,7 @@ export class ListedMovementsRepository {
     await this.database.insertMany(ListedMovementEntity, rows);
   }
 
-  /** Returns movements with a reference greater than `after`, in the order of the references. */
+  /** Returns movements whose reference (the provider's id) is greater than `after`, sorted by reference. */
   page(
     reconciliationId: string,
     kind: MovementKind,
@@ -42,8 +42,8 @@ export class ListedMovementsRepository {
   }
 
   /**
-   * Returns those of the references and of our ids that the provider listed. Pass an id only for an object whose
-   * reference is not known, which is rare.
+   * Returns those of the references (ids of the provider) and of our ids that the provider listed. Pass our id only if
+   * the reference is not known, which is rare.
    */
   async filterListed(
     reconciliationId: string,

@@ -22,7 +22,9 @@ import { ListedMovementsRepository } from './listed-movements.repository';
 const COMPARE_BATCH_SIZE = 200;
 /** Maximum number of possible differences that one step reads again from the provider. */
 const CONFIRM_BATCH_SIZE = 50;
-/** Time after which a step reads no further object, so that a stop of the process does not wait long for it. */
+/**
+ * Time in milliseconds after which a step reads no further object, so that a shutdown does not wait long for the step.
+ */
 const CONFIRM_MS = 10_000;
 const DELETE_BATCH_SIZE = 10_000;
 
@@ -147,9 +149,10 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads the objects that seem to differ again, because they may have changed since the list was read. Reads both the
-   * provider and the books. Returns a step with the differences that remain. If an object cannot be read, the step ends
-   * before it, so that the differences found so far are kept. It passes over the first object in its last attempt.
+   * Reads possible differences again, from the provider and the books, because both may have changed since the list was
+   * read. Returns a step with the differences that remain. If an object cannot be read, the step ends before it and
+   * keeps the differences found so far. The next step then begins with this object, and its last attempt passes over
+   * it.
    * @returns null if the provider did not answer about the first object
    * @throws {Error} if the first object cannot be processed
    */
@@ -179,8 +182,8 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads an object again. Returns its difference, if one remains; why it is passed over; or null if the step must end
-   * before it.
+   * Reads an object again. Returns its difference, or an empty list if none remains; the reason, if the run passes over
+   * the object; or null, if the step must end before the object.
    * @throws {Error} if the object cannot be processed and is the first of the step
    */
   private async remaining(
@@ -204,7 +207,9 @@ export class ReconciliationSteps {
     }
   }
 
-  /** Logs the object and returns the reason if the run passes over objects that cannot be read; else returns null. */
+  /**
+   * In the last attempt to read an object, logs that the run passes over it, and returns the reason; else returns null.
+   */
   private passOver(
     run: Reconciliation,
     { booked, reported }: PossibleDifference,

@@ -111,7 +111,7 @@ export interface StepProgress {
   readonly charges: number;
   readonly refunds: number;
   readonly differences: number;
-  /** Why the step passed over an object that cannot be read; null: it compared all. */
+  /** Why the step passed over an object that cannot be read; null: it passed over none. */
   readonly failureCode: ReconciliationFailure | null;
 }
 
@@ -145,10 +145,12 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
   return { ...counted, status, position: null, dueAt: null, endedAt: now };
 }
 
-/** {@link MAX_ATTEMPTS} of a run that has passed over an object; its pauses add up to 15 seconds. */
+/** Like {@link MAX_ATTEMPTS}, for a run that has already passed over an object. The pauses add up to 15 seconds. */
 const MAX_ATTEMPTS_AFTER_FAILURE = 3;
 
-/** Returns true if the next step passes over its first object if that cannot be read. */
+/**
+ * Returns true if the next attempt is the last: if the first object of the step cannot be read, the run passes over it.
+ */
 export function passesOverUnreadable(run: Reconciliation): boolean {
   const limit = run.failureCode === null ? MAX_ATTEMPTS : MAX_ATTEMPTS_AFTER_FAILURE;
   return run.attempts + 1 - run.interruptions >= limit;

@@ -8,14 +8,14 @@ import { ReconciliationEntity } from './reconciliation.entity';
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
 /**
- * Runs that compared the last seven days, as the daily ones do, except a minute at each end. Runs of other periods say
- * nothing about the present state. $1: the present time. Runs that are dated more than a minute later were dated by a
- * wrong clock.
+ * Runs over the seven days before their creation, like the daily runs; a minute may be missing at each end. Runs over
+ * other periods say nothing about the present state. $1: the present time. Ignores runs created more than a minute
+ * after $1, because a wrong clock dated them.
  */
 const OF_LAST_DAYS = `from_at <= created_at - interval '168 hours' + interval '1 minute' AND to_at >= created_at - interval '1 minute'
   AND created_at <= $1::timestamptz + interval '${MAX_AHEAD_MS} milliseconds'`;
 
-/** A failed run counts for two days if it found differences: it compared all objects but those that it could not read. */
+/** A failed run with differences counts for two days, because it compared every object that it could read. */
 const LAST_RESULTS = `
   SELECT provider, (array_agg(ended_at ORDER BY id DESC) FILTER (WHERE status = 'completed'))[1] AS "completedAt",
     (array_agg(differences_found ORDER BY id DESC) FILTER (
@@ -51,8 +51,8 @@ export class ReconciliationsRepository {
   }
 
   /**
-   * Returns the running comparison with a provider, or null. Until this transaction ends, other calls for the same provider
-   * wait, so that only one of several transactions starts a run.
+   * Returns the running comparison with a provider, or null. Until this transaction ends, other calls for the same
+   * provider wait, so that two transactions cannot both start a run.
    */
   async lockRunning(provider: ListingProvider): Promise<Reconciliation | null> {
     this.database.requireTransaction();
@@ -60,19 +60,19 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, RUNNING, [provider]);
   }
 
-  /** Returns the run of the last seven days that was started last with a provider, or null. */
+  /** Returns the newest run with a provider that covers the seven days before its creation, or null. */
   findLastStarted(provider: ListingProvider, now: Date): Promise<Reconciliation | null> {
     return this.database.selectOne(ReconciliationEntity, LAST_STARTED, [now, provider]);
   }
 
-  /** Returns the run of the last seven days that ended last with any provider, or null. */
+  /** Returns the newest ended run, with any provider, that covers the seven days before its creation, or null. */
   findLastEnded(now: Date): Promise<Reconciliation | null> {
     return this.database.selectOne(ReconciliationEntity, LAST_ENDED, [now]);
   }
 
   /**
-   * Returns for each provider the number of differences that the last run of the last seven days found, and when such a
-   * run was last completed. Null: there is none.
+   * Returns, for each provider, the number of differences in the last run, and when a run was last completed; null:
+   * there is none. Only considers runs that cover the seven days before their creation.
    */
   findLastResults(now: Date): Promise<readonly LastResult[]> {
     return this.database.query(LAST_RESULTS, [now]);

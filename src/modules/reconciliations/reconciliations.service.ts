@@ -55,8 +55,8 @@ export class ReconciliationsService implements OnModuleInit {
   }
 
   /**
-   * Starts a run over the last seven days for each enabled provider, unless any run is still running or one over these
-   * days was started in the last 24 hours.
+   * Starts a run over the last seven days with each enabled provider. Skips a provider with which any run is still
+   * running, or with which such a run was started in the last 24 hours.
    */
   async startDaily(): Promise<void> {
     for (const provider of LISTING_PROVIDERS) {

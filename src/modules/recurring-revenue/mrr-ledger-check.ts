@@ -47,7 +47,7 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions whose next billing is due, also by the time of {@link changedAt}. Accepts amounts that release 0.1.0
+   * subscriptions that are due for billing at the time of {@link changedAt}. Accepts amounts that release 0.1.0
    * recorded by its own rule for coupons (decision 246): they are corrected at the end of the billing period at the
    * latest.
    */

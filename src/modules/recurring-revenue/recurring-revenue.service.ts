@@ -48,9 +48,9 @@ export class RecurringRevenueService {
   /**
    * Records the current recurring revenue of subscriptions if it has changed. Must be called in the transaction that
    * locked and changed the subscriptions.
-   * @param now time of the process. A change counts from the instant of {@link currentRevenueOf}.
-   * @param dueAt when the scheduled work that changed the subscription was due, by subscription id; null or absent:
-   *   none did
+   * @param now current time; {@link countsFrom} decides from when a change counts
+   * @param dueAt when the scheduled work that changed the subscription was due, by subscription id; null or absent: no
+   *   scheduled work changed it
    */
   async record(
     changed: readonly Subscription[],
@@ -72,11 +72,11 @@ export class RecurringRevenueService {
   }
 
   /**
-   * Returns the monthly recurring revenue of subscriptions, by subscription id. The instant is `now`, or later by the
-   * rule for commands ({@link changedAt} and {@link commandTime}): the transaction may have waited for a change, or
-   * another process with a faster clock made it.
+   * Returns the monthly recurring revenue of subscriptions, by subscription id. The amount is that at `now`, or at the
+   * last change of the subscription if that is later ({@link changedAt}, {@link commandTime}): the transaction may have
+   * waited for that change, or a process with a faster clock made it.
    * @param rule which prices a coupon for certain plans discounts. `prices_of_plans`: the prices of these plans, as on
-   *   invoices. `present_plan`: all prices of the plan if the present plan of the subscription is one of them, as in
+   *   invoices. `present_plan`: all prices of the subscription's present plan if the coupon is for this plan, as in
    *   amounts that release 0.1.0 recorded.
    */
   async currentRevenueOf(

@@ -22,8 +22,8 @@ export class ProviderRefundsService {
 
   /**
    * Asks the provider for the state of a refund, and stores the outcome. Returns false if the provider gave no answer
-   * and no further poll is planned; null if the refund does not exist, or if `reference` is not its stored id at the
-   * provider: the metadata of the reported refund may be copied.
+   * and no further poll is planned. Returns null if the refund does not exist, or if the provider's id of it is not
+   * `reference`: then somebody may have copied the metadata of the refund.
    * @param reference the provider's id of the reported refund; null: not known
    */
   async resume(id: string, reference: string | null): Promise<boolean | null> {
@@ -35,10 +35,10 @@ export class ProviderRefundsService {
 
   /**
    * Stores what a provider reported about a refund of a payment. If this database has the refund, stores only the
-   * outcome. Otherwise, the refund was made at the provider, or the database is a restored backup:
-   * - If the refund has succeeded or is pending, stores it with its outcome. The refund waits instead
+   * outcome. Otherwise, the refund was made at the provider, or the database was restored from a backup:
+   * - If the refund has succeeded or is pending, stores it with its outcome. It must wait
    *   ({@link WaitingRefundsService}) if its payment has not succeeded, or if too little of the payment is left.
-   * - For any other outcome, does not store the refund. If the refund was waiting, ends the wait.
+   * - For any other outcome, does not store the refund. If it was waiting, ends the wait.
    */
   record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
     const { outcome } = unrecorded;
@@ -56,9 +56,9 @@ export class ProviderRefundsService {
   }
 
   /**
-   * Returns the reported refund if this database has it, otherwise null. Its id at the provider is stored with the
-   * refund or with a discrepancy of it. A refund without such an id is the reported one if the metadata name it, and
-   * if payment and amount agree. Otherwise somebody copied the metadata.
+   * Returns the reported refund if this database has it, otherwise null. Finds it by its id at the provider, which is
+   * stored with the refund or with a discrepancy of it. Otherwise finds it by our id in the metadata, but only if the
+   * stored refund has no id at the provider yet, and the same payment and amount. If not, somebody copied the metadata.
    */
   private async findKnown(
     paymentId: string,

@@ -22,7 +22,8 @@ export class RefundOutcomesService {
    * Applies a new status of a refund: updates the refunded and reserved amounts of the payment, posts to the ledger,
    * and records the event. If a part of the payment becomes refundable again, stores the refunds that waited for this
    * ({@link WaitingRefundsService}).
-   * @param now date of the change. `after.updatedAt` may be later, because it keeps the date of a wrong clock
+   * @param now date to record for the change. `after.updatedAt` may be later, because it never goes back, even if a
+   *   wrong clock set it
    */
   async apply(before: Refund, after: Refund, payment: Payment, now: Date): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);

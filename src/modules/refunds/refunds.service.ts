@@ -130,9 +130,9 @@ export class RefundsService {
   }
 
   /**
-   * Claims the idempotency key of a request. Must be the first call in the transaction. If a request with this key has
-   * already created a refund, however long ago, stores that refund as the answer to the new request and returns it.
-   * Otherwise returns null.
+   * Claims the idempotency key of a request. Must be the first call in the transaction. Returns null if the key is new.
+   * If a request with this key has already created a refund, however long ago, stores that refund as the answer to the
+   * new request and returns it.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id }: StartedRefund, request: RefundRequest): Promise<Refund | null> {

@@ -99,7 +99,7 @@ export class SettleRefundService {
   }
 }
 
-/** @param call time of the provider's answer, from which the next poll is scheduled, and lease held during the call */
+/** @param call when the provider answered, from which the next poll is scheduled, and the lease held during the call */
 function toRefundOutcome(
   outcome: ProviderOutcome,
   refund: Refund,

@@ -11,7 +11,7 @@ import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds
 
 /**
  * Stores refunds that a provider reported and that are missing here, as pending refunds. A refund must wait while its
- * payment has not succeeded, or while too little of the payment is left. The wait ends when another refund of the
+ * payment has not succeeded, or while too little of the payment is left. It is tried again when another refund of the
  * payment fails, is canceled or is returned, or when the payment is corrected to succeeded. The commit of that change
  * also stores the waiting refund, so that no invoice uses credit that the provider has already paid out.
  *
@@ -69,8 +69,8 @@ export class WaitingRefundsService {
   }
 
   /**
-   * Stores the waiting refunds of a payment as pending refunds. Refunds for which too little of the payment is left
-   * continue to wait. Those that were recognized meanwhile as refunds made here end their wait.
+   * Stores the waiting refunds of a payment as pending refunds. A refund continues to wait if too little of the payment
+   * is left for it. A refund that was stored meanwhile no longer waits.
    */
   async beginAll({ id }: Payment, now: Date): Promise<void> {
     for (const refund of await this.waiting.findOf(id)) {

@@ -29,7 +29,7 @@ const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), 
 
 const CUSTOMER_NAME = 'customer.name';
 
-/** Returns the parts of a {@link SearchSource} that all tables with a `customer_id` share. */
+/** Returns the parts of a {@link SearchSource} that are the same for all tables with a `customer_id`. */
 const ofCustomer = (table: string) => ({
   from: `${table} AS one LEFT JOIN customer ON customer.id = one.customer_id`,
   detail: CUSTOMER_NAME,

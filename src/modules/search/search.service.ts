@@ -14,10 +14,10 @@ export class SearchService {
   constructor(private readonly repository: SearchRepository) {}
 
   /**
-   * Returns the best matches among the objects that the scopes allow to read. If the text can be the beginning of an
-   * id, such as `inv_01h4`, finds first the objects that have exactly this text as a name, code, external id or the
-   * like, then the objects whose id begins with it. After these, or if the text cannot be the beginning of an id,
-   * searches for the words in names, e-mail addresses, numbers, codes, keys and external ids.
+   * Returns the best matches among the objects that the scopes allow to read. Searches for the words of the text in
+   * names, e-mail addresses, numbers, codes, keys and external ids. If the text can be the beginning of an id, such as
+   * `inv_01h4`, objects with exactly this text as a name, code, external id or the like come first, then objects whose
+   * id begins with it.
    * @param types types to search; null for all
    */
   async search(

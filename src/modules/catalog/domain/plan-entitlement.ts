@@ -6,8 +6,8 @@ interface AllowedByPlan {
 }
 
 /**
- * Returns where the entitlements break the rules for their types. A metered entitlement without a value is allowed: it
- * has no limit.
+ * Returns where the entitlements break a rule, for example if a boolean entitlement has a value. A metered entitlement
+ * without a value is allowed: it has no limit.
  * @param types types of the existing entitlements, by id
  * @param pointer JSON pointer to the list
  */

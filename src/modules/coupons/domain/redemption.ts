@@ -8,26 +8,30 @@ export interface CouponRedemption {
   readonly customerId: string;
   /** Currency of the subscription; ISO 4217. */
   readonly currency: string;
-  /** See {@link redeemedAfter}: gives the order in which the coupons of a subscription apply. */
+  /**
+   * When the coupon was redeemed. The coupons of a subscription apply in this order; no two times are equal
+   * ({@link redeemedAfter}).
+   */
   readonly redeemedAt: Date;
   /**
-   * Billing periods that start at this instant or later are not discounted. The instant is `duration_in_months` after
-   * the start of the first discounted period. Null: no period was discounted yet, or the duration is not `repeating`.
+   * End of the discounted months: `duration_in_months` after the start of the first discounted period. Periods that
+   * start at this instant or later are not discounted. Null: no period was discounted yet, or the duration is not
+   * `repeating`.
    */
   readonly endsAt: Date | null;
   /**
    * Amount that a coupon with duration `once` can still take off, in minor units; null for other durations.
    * - Coupon with a fixed amount: the unused part of the amount.
-   * - Coupon with a percentage: returned discounts that the coupon can give again. A discount is returned when a credit
-   *   or usage correction takes the discounted charge back. Null if no discount was returned.
+   * - Coupon with a percentage: discounts that were returned, and that the coupon can give again. A discount is
+   *   returned when the discounted charge is credited or corrected. Null if no discount was returned.
    */
   readonly remainingAmount: bigint | null;
   /** Discounts given so far minus returned discounts, in minor units. */
   readonly appliedAmount: bigint;
   /**
-   * Discounts on usage corrections of a voided bill, in minor units. Only for a percentage with duration `once` that
-   * counts as unused again, because the voided bill was its only use. `appliedAmount` does not include these discounts,
-   * because they do not use the percentage up. Otherwise 0.
+   * For a percentage with duration `once` that counts as unused again, because the only invoice that used it was
+   * voided: discounts on usage corrections of that invoice, in minor units. They do not use the percentage up, so
+   * `appliedAmount` does not include them. Otherwise 0.
    */
   readonly correctionsAmount: bigint;
   /** When the redemption was used up or removed, or when its subscription ended; null: it has not ended. */
@@ -78,8 +82,8 @@ export function refusalOf(
 }
 
 /**
- * Returns the time of the next redemption on a subscription: `now`, or 1 ms after its last redemption if that is later.
- * Clocks of processes differ, and a test clock can stand still.
+ * Returns the time to record for a new redemption: `now`, or 1 ms after the last redemption of the subscription if that
+ * is later. `now` alone may be equal or earlier, because clocks of processes differ and a test clock can stand still.
  * @param before all redemptions of the subscription
  */
 export function redeemedAfter(
@@ -113,7 +117,7 @@ export function redemptionOf(
   };
 }
 
-/** Returns the redemption as removed now, or when it was redeemed if that is later. */
+/** Returns the redemption as removed at `now`, or at `redeemedAt` if that is later. */
 export function removed(
   redemption: CouponRedemption,
   now: Date,
@@ -122,7 +126,7 @@ export function removed(
   return { ...redemption, endedAt: redemption.endedAt ?? removedAt, removedAt };
 }
 
-/** Returns when a redemption ends that ends now: `now`, or when it was redeemed if that is later. */
+/** Returns the time to record for an end at `now`: `now`, or `redeemedAt` if that is later. */
 function endOf({ redeemedAt }: CouponRedemption, now: Date): Date {
   return redeemedAt > now ? redeemedAt : now;
 }
@@ -171,8 +175,8 @@ export interface AppliedRedemption {
    */
   readonly unusableMinor: bigint;
   /**
-   * Amount that is left for the next invoice: the rest of the fixed amount, or of the returned discounts. 0 if the
-   * duration is not `once`.
+   * Amount that the coupon can take off later invoices: the rest of the fixed amount, or of the returned discounts. 0
+   * if the duration is not `once`.
    */
   readonly unusedMinor: bigint;
   /**
@@ -219,9 +223,10 @@ export function withApplied(
 }
 
 /**
- * Returns what a coupon with duration `once` can still take off: `remainingAmount`, but of an amount at most what all
- * invoices in effect left of it. Negative if these took off more than the amount: an invoice is void whose returned
- * discount others used again. Discounts that return to the coupon then make up for the difference first.
+ * Returns the amount that a coupon with duration `once` can still take off: `remainingAmount`, but for a fixed amount
+ * at most the amount minus all discounts in effect. This is negative if more than the amount was taken off: an invoice
+ * returned a discount, others used it again, and the first was then voided. Discounts returned later first make up for
+ * it.
  */
 export function restOf({ redemption, coupon }: RedeemedTerms): bigint | null {
   const { remainingAmount, appliedAmount } = redemption;
@@ -230,8 +235,8 @@ export function restOf({ redemption, coupon }: RedeemedTerms): bigint | null {
 }
 
 /**
- * Limits the remaining amount of a redemption with duration `once` by {@link restOf}. Ends the redemption if it is used
- * up now. Makes it active again if `before` was used up but it no longer is, unless the coupon was removed.
+ * Limits the remaining amount of a redemption with duration `once` to {@link restOf}. Ends the redemption if it is used
+ * up now. Makes it active again if it was used up before the change, unless the coupon was removed.
  */
 function endedIfUsedUp(
   before: CouponRedemption,
@@ -246,15 +251,13 @@ function endedIfUsedUp(
   return wasUsedUp ? { ...redemption, endedAt: before.removedAt } : redemption;
 }
 
-/** Discounts that a percentage with duration `once` gave on invoices in effect. */
+/** Discounts that a percentage with duration `once` gave on invoices that are not void. */
 export interface OnceDiscounts {
-  /**
-   * Sum of the discounts in minor units, after subtracting the discounts that credits and usage corrections returned.
-   */
+  /** Sum of the discounts in minor units, less the discounts that credits and usage corrections returned. */
   readonly appliedMinor: bigint;
   /**
-   * True if the percentage counts as used, because it discounted the charges of an invoice, or because its first
-   * discount was on a usage correction. Giving a returned discount again does not count.
+   * True if the percentage counts as used: it discounted the charges of an invoice, or its first discount was on a
+   * usage correction. Giving a returned discount again does not count.
    */
   readonly isUsed: boolean;
 }
@@ -264,30 +267,29 @@ export interface InvoiceDiscount {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
   /**
-   * Discount that this invoice gave back to the coupon by credit lines or usage corrections, so that the coupon can give
-   * it again; absent: none.
+   * Discount that credit lines or usage corrections on this invoice returned to the coupon for another use; absent:
+   * none.
    */
   readonly returnedMinor?: bigint;
   /**
-   * Discount that this invoice took back by credit lines or usage corrections, but that the coupon cannot give again.
+   * Discount that credit lines or usage corrections on this invoice returned, but that the coupon cannot give again.
    * Not part of `returnedMinor`; absent: none.
    */
   readonly unusableMinor?: bigint;
   /**
-   * Maximum of the discount on this invoice, because only returned discounts could be given again; null or absent: no
+   * Maximum of the discount on this invoice, if the coupon could only give returned discounts again; null or absent: no
    * maximum.
    */
   readonly limitMinor?: bigint | null;
-  /** Part of `amountMinor` that discounts usage corrections, which bill late usage of earlier periods; absent: none. */
+  /** Part of `amountMinor` given on usage corrections, which bill late usage of earlier periods; absent: none. */
   readonly correctedMinor?: bigint;
-  /** Part of `correctedMinor` that was taken from `remainingAmount`; absent: none. */
+  /** Part of `correctedMinor` that was taken from the `remainingAmount` of the redemption; absent: none. */
   readonly fromRemainingMinor?: bigint;
-  /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
+  /** For a percentage with duration `once`: its discounts on all other invoices that are not void; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * For a repeating coupon: end of the discounted months after this invoice is voided. The months are counted from the
-   * first period that another invoice in effect discounts; null if there is no such period. Absent: the end does not
-   * change.
+   * For a repeating coupon: end of the discounted months once this invoice is void. The months are then counted from
+   * the first period that another invoice discounts; null if there is no such period. Absent: the end does not change.
    */
   readonly endsAt?: Date | null;
 }

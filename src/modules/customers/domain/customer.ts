@@ -86,8 +86,8 @@ export interface CustomerFilter {
 }
 
 /**
- * Compares the currency of a customer with the currency of an amount. `fixed`: the customer is locked to this currency.
- * `free`: the customer can be locked to this currency now. `mismatch`: the customer has another currency.
+ * Compares the currency of a customer with the currency of an amount. `fixed`: the customer permanently has this
+ * currency. `free`: the customer can get this currency permanently now. `mismatch`: the customer has another currency.
  */
 export function currencyFit(
   customer: Pick<Customer, 'currency' | 'currencyLocked'>,

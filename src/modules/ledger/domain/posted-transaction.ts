@@ -78,7 +78,7 @@ export interface SummedRows {
   readonly sql: readonly string[];
 }
 
-/** A check that both sides have equal sums for every key and currency. */
+/** A check that the sums of both sides are equal for every key and currency. */
 export interface SumsCheck {
   readonly name: string;
   readonly left: SummedRows;

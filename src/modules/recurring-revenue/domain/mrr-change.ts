@@ -78,12 +78,12 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the time from which a change counts: not before the last change, unless a wrong clock dated that more than a
- * minute after `now`. Otherwise the first matching rule applies. `now` is the time at which the change is recorded.
- * - The change was not made by scheduled work, or `dueAt` is after `now`: `now`.
- * - The change is the first one of the subscription: `dueAt`.
- * - `dueAt` is after the creation of the subscription: `now`.
- * - Otherwise: `dueAt`. This happens only if the start of the subscription was back-dated.
+ * Returns the time from which a change counts: `now`, when the change is recorded, except in two cases. A change by
+ * scheduled work that was due at `now` or before counts from `dueAt`
+ * - if it is the first change of the subscription, or
+ * - if `dueAt` is not after the creation of the subscription, which happens only if its start was back-dated.
+ *
+ * A change never counts from before the last change, unless a wrong clock dated that more than a minute after `now`.
  * @param dueAt when the scheduled work that made the change was due, such as the end of a trial; null: none made it
  */
 export function countsFrom(

@@ -40,8 +40,8 @@ export interface Refund {
   /** The provider's id of the refund. */
   readonly providerReference: string | null;
   /**
-   * Counter in the idempotency key that is sent to the provider, from 1. Incremented only after the provider has not
-   * listed the refund for an hour, so that the provider accepts the refund as a new request.
+   * Number of the request to the provider, from 1; part of the idempotency key that is sent. Incremented only after the
+   * provider has not listed the refund for an hour, so that the provider accepts the refund as a new request.
    */
   readonly providerAttempt: number;
   /**
@@ -150,7 +150,7 @@ export type RefundOutcome =
   | {
       readonly kind: 'open';
       readonly reference?: string;
-      /** When the next poll is due, and its lease; null: another process has taken over polling. */
+      /** Plan of the next poll, with its lease; null: another process has taken over polling. */
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
     };
 
@@ -194,9 +194,8 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the pending refund after a poll in which the provider did not list it. If the provider has not listed it for
- * an hour, the last request counts as lost. `providerAttempt` is then incremented, so that the refund can be sent
- * again.
+ * Returns the pending refund after a poll in which the provider did not list it. After an hour without the refund, the
+ * last request counts as lost: `providerAttempt` is incremented, so that the refund can be sent again.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;
