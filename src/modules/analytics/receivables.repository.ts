@@ -73,8 +73,8 @@ const CREDITS = `
   WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
 
 /**
- * Invoices in the subscriptions of {@link LOWERED_LATER} whose unpaid amount was lowered by credit notes or by negative
- * invoices. `lowered` is the part from negative invoices: `amount_credited` minus the credit notes.
+ * Invoices (in the subscriptions of {@link LOWERED_LATER}) whose unpaid amount was lowered by credit notes or by
+ * negative invoices. `lowered` is the part from negative invoices: `amount_credited` minus the credit notes.
  */
 const LOWERED = `
   SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",

@@ -44,7 +44,7 @@ const DISCOUNTS = sumOf('discounts', '');
 
 /**
  * Sums revenue by currency, window and group. In each currency, includes only the groups with the most revenue after
- * discounts in the whole period, at most $5 groups.
+ * discounts in the whole period. The parameter `$5` is the maximum number of groups.
  */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (

@@ -40,8 +40,8 @@ export class PricesRepository {
   }
 
   /**
-   * Returns the prices of each plan version or add-on, by its id, in the order of the request that created them. The
-   * list is empty if it has none.
+   * Returns prices by the id of their plan version or add-on, in the order of the request that created them. The list
+   * is empty for an id without prices.
    */
   async findByOwners(
     owner: Owner,

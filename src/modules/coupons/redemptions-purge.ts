@@ -4,8 +4,8 @@ import { TestClockParticipants } from '../test-clocks';
 import { RedemptionsRepository } from './redemptions.repository';
 
 /**
- * Deletes the redemptions of the customers on a deleted test clock, and subtracts the number of deleted redemptions
- * from `times_redeemed` of their coupons. The subtraction comes last, because other customers redeem the same coupons.
+ * Deletes the redemptions of the customers on a deleted test clock, and subtracts their number from `times_redeemed` of
+ * the coupons. Subtracts last, because this locks the coupons, which other customers may be redeeming.
  */
 @Injectable()
 export class RedemptionsPurge implements OnModuleInit {

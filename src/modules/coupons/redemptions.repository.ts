@@ -59,7 +59,7 @@ export class RedemptionsRepository {
   /**
    * Returns false, without a change, if the coupon is inactive, expired or exhausted.
    * @param now instant of the redemption, on the clock of the customer
-   * @param updatedAt real time of the change; ignored if an earlier change of the coupon has a later time
+   * @param updatedAt real time of the change; ignored if `updated_at` of the coupon is later
    */
   async count(couponId: string, now: Date, updatedAt: Date): Promise<boolean> {
     this.database.requireTransaction();

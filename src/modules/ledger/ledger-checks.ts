@@ -20,7 +20,7 @@ export interface Verification {
 }
 
 /**
- * Runs the registered checks of the ledger. Itself registers the checks of the ledger's own tables. Other modules
+ * Runs the registered checks of the ledger. Registers the checks of the ledger's own tables itself. Other modules
  * register checks that compare the ledger with their tables, such as payments and invoices.
  */
 @Injectable()
@@ -86,7 +86,7 @@ export class LedgerChecks implements OnModuleInit {
   /**
    * Runs the checks on one snapshot of the ledger, unaffected by concurrent writes. With `changedSince`, skips checks
    * that need the whole ledger, and does not set the metrics.
-   * @param changedSince checks only transactions made since this instant, and only customers with such a
+   * @param changedSince limits the checks to transactions made since this instant, and to customers with such a
    *   transaction; null: the whole ledger
    * @throws {ProblemError} `too_many_reports`
    */

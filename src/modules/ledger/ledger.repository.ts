@@ -30,9 +30,7 @@ const INSERT = `
   INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
   SELECT * FROM unnest($8::text[], $9::integer[], $10::text[], $11::bigint[])`;
 
-/**
- * Reads only transactions whose ids were made in the last minute, which an index supports. Their dates may be later.
- */
+/** The condition on the id, which contains the creation time, limits the index scan to the last minute. */
 const LATEST_AFTER = `
   SELECT customer_id, max(occurred_at) AS occurred_at FROM ledger_transaction
   WHERE customer_id = ANY ($1) AND ${idTime('id')} >= ${idTime('$2::varchar')} AND occurred_at > $3 AND occurred_at <= $4
@@ -150,8 +148,7 @@ export class LedgerRepository {
   }
 
   /**
-   * Returns, by customer, the latest date of a transaction in the minute after `now`. Reads only recently made
-   * transactions.
+   * Returns, by customer, the latest date between `now` and a minute later of a transaction created in the last minute.
    */
   async latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
     if (customerIds.length === 0) return new Map();

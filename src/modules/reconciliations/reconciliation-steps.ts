@@ -151,8 +151,8 @@ export class ReconciliationSteps {
   /**
    * Reads possible differences again, from the provider and the books, because both may have changed since the list was
    * read. Returns a step with the differences that remain. If an object cannot be read, the step ends before it and
-   * keeps the differences found so far. The next step then begins with this object, and its last attempt passes over
-   * it.
+   * keeps the differences found so far. The next step begins with this object, and passes over it if it cannot be read
+   * even in the last attempt.
    * @returns null if the provider did not answer about the first object
    * @throws {Error} if the first object cannot be processed
    */

@@ -104,7 +104,6 @@ export function newReconciliation(
   };
 }
 
-/** Result of a step. */
 export interface StepProgress {
   /** Position in the phase at which the next step continues; null: the phase is done. */
   readonly next: string | null;
@@ -145,11 +144,12 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
   return { ...counted, status, position: null, dueAt: null, endedAt: now };
 }
 
-/** Like {@link MAX_ATTEMPTS}, for a run that has already passed over an object. The pauses add up to 15 seconds. */
+/** Number of attempts to read an object, once the run has passed over another. Their pauses add up to 15 seconds. */
 const MAX_ATTEMPTS_AFTER_FAILURE = 3;
 
 /**
- * Returns true if the next attempt is the last: if the first object of the step cannot be read, the run passes over it.
+ * Returns true if this is the last attempt to read the first object of the next step: if it fails, the run passes over
+ * it.
  */
 export function passesOverUnreadable(run: Reconciliation): boolean {
   const limit = run.failureCode === null ? MAX_ATTEMPTS : MAX_ATTEMPTS_AFTER_FAILURE;

@@ -28,7 +28,6 @@ import { MrrChangesRepository } from './mrr-changes.repository';
 /** Price ids by plan id. */
 type PricesOfPlans = ReadonlyMap<string, readonly string[]>;
 
-/** Recurring revenue of a subscription at an instant. */
 interface CurrentRevenue {
   readonly at: Date;
   /** Minor units per month; 0 if the status gives no revenue. */

@@ -7,7 +7,6 @@ import { RefundsService } from './refunds.service';
 import { SettleRefundService } from './settle-refund.service';
 import { WaitingRefundsService } from './waiting-refunds.service';
 
-/** Stores what providers report about refunds. */
 @Injectable()
 export class ProviderRefundsService {
   constructor(

@@ -99,7 +99,9 @@ export class SettleRefundService {
   }
 }
 
-/** @param call when the provider answered, from which the next poll is scheduled, and the lease held during the call */
+/**
+ * @param call time of the provider's answer, which the next poll is planned from; and the lease held during the call
+ */
 function toRefundOutcome(
   outcome: ProviderOutcome,
   refund: Refund,

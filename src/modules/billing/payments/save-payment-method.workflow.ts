@@ -14,7 +14,7 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
 /**
  * Stores payment methods. When a customer gets another default method, plans to charge the open invoices again.
  *
- * 1. Attaches a new method at its provider, outside any transaction, if the provider keeps methods.
+ * 1. Attaches a new method at its provider, outside any transaction, if the provider stores payment methods.
  * 2. Claims the idempotency key, locks the customer, writes the payment method, and sets or clears it as the default.
  * 3. If the method became the default: plans to charge the open invoices of the customer now, and makes unpaid
  *    subscriptions past due again. `DueCollections` makes the charges.

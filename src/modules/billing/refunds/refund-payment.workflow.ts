@@ -73,8 +73,7 @@ export class RefundPaymentWorkflow {
   }
 
   /**
-   * Throws `idempotency_key_reused` if the stored refund and the repeated request both have a credit note, and the two
-   * notes differ.
+   * @throws {ProblemError} `idempotency_key_reused` if the stored refund and the request have different credit notes
    */
   private async requireSameNote(
     { creditNoteId }: Refund,

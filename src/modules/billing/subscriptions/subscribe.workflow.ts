@@ -21,7 +21,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 const MAX_CONCURRENT = Math.max(2, availableParallelism());
 /**
- * Maximum time, in milliseconds, that the start of a subscription waits for earlier starts. Then it runs anyway,
+ * Maximum time, in milliseconds, that the start of a subscription waits for earlier starts. After that it runs anyway,
  * because the earlier starts may themselves be waiting for a lock.
  */
 const LONGEST_WAIT_MS = 500;

@@ -33,15 +33,17 @@ export class SubscriptionStatusWorkflow {
     return this.applyToAll([before], event, now);
   }
 
-  /** Applies the event `settled` if the subscription has no open invoice. Written-off invoices are not open. */
+  /**
+   * Applies the payment event `settled`, unless the subscription has open invoices. Written-off invoices are not open.
+   */
   async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.dueInvoices.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);
   }
 
   /**
-   * Adds to the outcome of a resume the status that follows from failed charges of the open invoices, such as past due,
-   * and the event of this status. Writes nothing.
+   * Returns the outcome of a resume. If charges of the open invoices have failed, sets the resulting status (such as
+   * past due) and adds the event of this status. Writes nothing.
    */
   async afterPause(resumed: Outcome): Promise<Outcome> {
     const attempted = await this.dueInvoices.findAttempted(resumed.subscription.id);

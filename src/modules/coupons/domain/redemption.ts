@@ -167,11 +167,11 @@ export interface AppliedRedemption {
   readonly redemptionId: string;
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
-  /** Discount that credits and usage corrections on the invoice returned to the coupon for another use. */
+  /** Discount that the coupon got back for another use, through credits and usage corrections on the invoice. */
   readonly returnedMinor: bigint;
   /**
-   * Discount that credits and usage corrections on the invoice returned, but that the coupon cannot give again. Not
-   * part of `returnedMinor`.
+   * Discount that credits and usage corrections took back, but that the coupon cannot give again. Not in
+   * `returnedMinor`.
    */
   readonly unusableMinor: bigint;
   /**
@@ -224,9 +224,9 @@ export function withApplied(
 
 /**
  * Returns the amount that a coupon with duration `once` can still take off: `remainingAmount`, but for a fixed amount
- * at most the amount minus all discounts in effect. This is negative if more than the amount was taken off: an invoice
- * returned a discount, others used it again, and the first was then voided. Discounts returned later first make up for
- * it.
+ * at most the amount minus all discounts in effect. Negative if more than the amount was taken off: one invoice
+ * returned a discount, other invoices used it again, and the first was then voided. Discounts returned later first make
+ * up for it.
  */
 export function restOf({ redemption, coupon }: RedeemedTerms): bigint | null {
   const { remainingAmount, appliedAmount } = redemption;
@@ -267,17 +267,17 @@ export interface InvoiceDiscount {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
   /**
-   * Discount that credit lines or usage corrections on this invoice returned to the coupon for another use; absent:
+   * Discount that the coupon got back for another use, through credits and usage corrections on this invoice; absent:
    * none.
    */
   readonly returnedMinor?: bigint;
   /**
-   * Discount that credit lines or usage corrections on this invoice returned, but that the coupon cannot give again.
-   * Not part of `returnedMinor`; absent: none.
+   * Discount that credits and usage corrections on this invoice took back, but that the coupon cannot give again. Not
+   * in `returnedMinor`; absent: none.
    */
   readonly unusableMinor?: bigint;
   /**
-   * Maximum of the discount on this invoice, if the coupon could only give returned discounts again; null or absent: no
+   * Maximum of the discount on this invoice, if only returned discounts could be given again; null or absent: no
    * maximum.
    */
   readonly limitMinor?: bigint | null;
