@@ -33,9 +33,7 @@ const KEYS: Readonly<Record<RevenueGroup, string>> = {
   account: 'account',
 };
 
-/**
- * Returns SQL that sums the postings to an account. With the sign `-`, credits are positive; without it, debits are.
- */
+/** Returns SQL that sums the postings to an account. With sign `-`, credits are positive; without it, debits are. */
 const sumOf = (account: string, sign: '' | '-'): string =>
   `coalesce(${sign}sum(amount_minor) FILTER (WHERE account = '${account}'), 0)`;
 

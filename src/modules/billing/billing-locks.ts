@@ -54,9 +54,7 @@ export class BillingLocks {
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
-  /**
-   * Locks and returns the subscription of an invoice. Returns null if the invoice has no subscription (`id` is null).
-   */
+  /** Locks and returns the subscription of an invoice. Returns null if the invoice has none (`id` is null). */
   async lockSubscription(id: string | null): Promise<Subscription | null> {
     if (id === null) return null;
     const subscription = await this.subscriptions.lock(id);

@@ -238,10 +238,7 @@ export class RedemptionsService {
   }
 }
 
-/**
- * Returns the time for an event about a redemption: `at`, or `now` if a wrong clock dated `at` more than a minute
- * ahead.
- */
+/** Returns the time for an event about a redemption: `at`, or `now` if a wrong clock set `at` over a minute ahead. */
 function eventTime(at: Date, now: Date): Date {
   return changedAt(now, { updatedAt: at });
 }

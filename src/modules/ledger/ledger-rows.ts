@@ -23,9 +23,7 @@ export function postedRowsBySource(
   return kind === null ? rows : `${rows} AND kind = '${kind}'`;
 }
 
-/**
- * Selects the postings to the cash clearing accounts, by provider and source, for a ledger check (`SummedRows.sql`).
- */
+/** Selects postings to the cash clearing accounts, by provider and source, for a ledger check (`SummedRows.sql`). */
 export const POSTED_CASH_ROWS = `
   SELECT substr(account, ${CASH_CLEARING.length + 1}) || ' ' || source_id AS key, customer_id, currency, amount_minor AS amount
   FROM ledger_posting JOIN ledger_transaction ON id = transaction_id

@@ -147,9 +147,7 @@ export class LedgerRepository {
     }
   }
 
-  /**
-   * Returns, by customer, the latest date between `now` and a minute later of a transaction created in the last minute.
-   */
+  /** Returns the latest date within a minute after `now`, by customer, of transactions created in the last minute. */
   async latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
     if (customerIds.length === 0) return new Map();
     const since = new Date(now.getTime() - MAX_AHEAD_MS);

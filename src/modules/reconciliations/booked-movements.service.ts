@@ -91,9 +91,7 @@ export class BookedMovementsService {
     return new Map(payments.map(({ providerReference, id }) => [providerReference ?? '', id]));
   }
 
-  /**
-   * Returns true if a payment is booked with the provider's id of this charge or, for a refund, of the refunded charge.
-   */
+  /** Returns true if a payment is booked with the provider's id of this charge (for a refund: of its charge). */
   async hasCharge({ reference, chargeReference }: ProviderMovement): Promise<boolean> {
     return (await this.payments.findReported([], [chargeReference ?? reference])).length > 0;
   }

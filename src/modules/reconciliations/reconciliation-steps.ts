@@ -22,9 +22,7 @@ import { ListedMovementsRepository } from './listed-movements.repository';
 const COMPARE_BATCH_SIZE = 200;
 /** Maximum number of possible differences that one step reads again from the provider. */
 const CONFIRM_BATCH_SIZE = 50;
-/**
- * Time in milliseconds after which a step reads no further object, so that a shutdown does not wait long for the step.
- */
+/** Time in milliseconds after which a step reads no more objects, so that a shutdown does not wait long for it. */
 const CONFIRM_MS = 10_000;
 const DELETE_BATCH_SIZE = 10_000;
 
@@ -207,9 +205,7 @@ export class ReconciliationSteps {
     }
   }
 
-  /**
-   * In the last attempt to read an object, logs that the run passes over it, and returns the reason; else returns null.
-   */
+  /** In the last attempt to read an object, logs that the run passes over it, and returns `reason`; else null. */
   private passOver(
     run: Reconciliation,
     { booked, reported }: PossibleDifference,

@@ -147,10 +147,7 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
 /** Number of attempts to read an object, once the run has passed over another. Their pauses add up to 15 seconds. */
 const MAX_ATTEMPTS_AFTER_FAILURE = 3;
 
-/**
- * Returns true if this is the last attempt to read the first object of the next step: if it fails, the run passes over
- * it.
- */
+/** Returns true in the last attempt to read the first object of a step: if it fails, the run passes over the object. */
 export function passesOverUnreadable(run: Reconciliation): boolean {
   const limit = run.failureCode === null ? MAX_ATTEMPTS : MAX_ATTEMPTS_AFTER_FAILURE;
   return run.attempts + 1 - run.interruptions >= limit;

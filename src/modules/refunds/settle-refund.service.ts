@@ -99,9 +99,7 @@ export class SettleRefundService {
   }
 }
 
-/**
- * @param call time of the provider's answer, which the next poll is planned from; and the lease held during the call
- */
+/** @param call time of the provider's answer, from which the next poll is planned, and the lease during the call */
 function toRefundOutcome(
   outcome: ProviderOutcome,
   refund: Refund,

@@ -8,9 +8,7 @@ interface SearchSource {
   readonly title: string;
   readonly detail?: string;
   readonly customerId?: string;
-  /**
-   * SQL expression for the text in which words are searched. Must be the expression of the trigram index of the table.
-   */
+  /** SQL expression for the searched text. Must be the expression of the trigram index of the table. */
   readonly text?: string;
   /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];

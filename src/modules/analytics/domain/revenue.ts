@@ -3,9 +3,7 @@ import type { Period } from '../../../core/time';
 export const REVENUE_GROUPS = ['plan', 'customer', 'account'] as const;
 export type RevenueGroup = (typeof REVENUE_GROUPS)[number];
 
-/**
- * Sums of ledger postings in one currency, window (such as a month) and group (such as a plan), in minor units as text.
- */
+/** Sums of ledger postings in one currency, window (e.g. a month) and group (e.g. a plan), in minor units as text. */
 export interface RevenueRow {
   readonly currency: string;
   readonly period: Period;

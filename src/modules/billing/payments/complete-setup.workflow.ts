@@ -10,9 +10,7 @@ import {
 } from '../../payments';
 import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
-/**
- * State to record if another request already stored the payment method of the setup, and the method was then deleted.
- */
+/** State to record if another request already stored the payment method of the setup, and it was then deleted. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**

@@ -72,9 +72,7 @@ export class RefundPaymentWorkflow {
     return this.refunds.begin(started, request, note, limits);
   }
 
-  /**
-   * @throws {ProblemError} `idempotency_key_reused` if the stored refund and the request have different credit notes
-   */
+  /** @throws {ProblemError} `idempotency_key_reused` if refund and repeated request have different credit notes */
   private async requireSameNote(
     { creditNoteId }: Refund,
     requested: RefundNote | null,

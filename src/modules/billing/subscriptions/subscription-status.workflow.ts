@@ -33,9 +33,7 @@ export class SubscriptionStatusWorkflow {
     return this.applyToAll([before], event, now);
   }
 
-  /**
-   * Applies the payment event `settled`, unless the subscription has open invoices. Written-off invoices are not open.
-   */
+  /** Applies the payment event `settled` unless the subscription has open invoices. Written-off ones are not open. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.dueInvoices.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);

@@ -21,9 +21,7 @@ export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];
 
 export interface PlanEntitlement {
   readonly entitlementId: string;
-  /**
-   * Number or allowance, as a decimal string. Null for a boolean entitlement, and for a metered one without a limit.
-   */
+  /** Number or allowance, as a decimal string. Null for a boolean entitlement, and for a metered one with no limit. */
   readonly value: string | null;
   /** If true, usage beyond the value is refused; otherwise it is overage. */
   readonly isHardLimit: boolean;

@@ -149,9 +149,7 @@ export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
 }
 
-/**
- * Returns true if a percentage with duration `once` has discounted an invoice, even if a credit returned the discount.
- */
+/** Returns true if a percentage with duration `once` has discounted an invoice, even if the discount was returned. */
 export function isUsedPercentage({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once' || coupon.percentOff === null) return false;
   return redemption.remainingAmount !== null || redemption.appliedAmount > 0n;
@@ -169,10 +167,7 @@ export interface AppliedRedemption {
   readonly amountMinor: bigint;
   /** Discount that the coupon got back for another use, through credits and usage corrections on the invoice. */
   readonly returnedMinor: bigint;
-  /**
-   * Discount that credits and usage corrections took back, but that the coupon cannot give again. Not in
-   * `returnedMinor`.
-   */
+  /** Discount that credits and usage corrections took back, but that cannot be given again. Not in `returnedMinor`. */
   readonly unusableMinor: bigint;
   /**
    * Amount that the coupon can take off later invoices: the rest of the fixed amount, or of the returned discounts. 0
@@ -276,10 +271,7 @@ export interface InvoiceDiscount {
    * in `returnedMinor`; absent: none.
    */
   readonly unusableMinor?: bigint;
-  /**
-   * Maximum of the discount on this invoice, if only returned discounts could be given again; null or absent: no
-   * maximum.
-   */
+  /** Maximum of this invoice's discount, if only returned discounts could be given again; null or absent: none. */
   readonly limitMinor?: bigint | null;
   /** Part of `amountMinor` given on usage corrections, which bill late usage of earlier periods; absent: none. */
   readonly correctedMinor?: bigint;

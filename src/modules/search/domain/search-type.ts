@@ -69,9 +69,7 @@ export function searchedTypes(
 export interface SearchResult {
   readonly type: SearchType;
   readonly id: string;
-  /**
-   * Name, number, code, URL, type of an event, or kind of a ledger transaction; the id if the object has none of these.
-   */
+  /** Name, number, code, URL, type of an event or kind of a ledger transaction; the id if there is none of these. */
   readonly title: string;
   /**
    * E-mail address, name or other text that distinguishes objects with the same title; null: none, or the caller may
