@@ -64,8 +64,8 @@ export class BillingLocks {
 
   /**
    * Locks the customer and the subscription of an invoice, then the invoice. Returns null if there is no such invoice.
-   * The returned time is not before the last change of the subscription or the invoice ({@link changedAt}). A process
-   * with a faster clock may have made that change, or this process may have waited for it.
+   * The returned time is not before the last change of the subscription or the invoice ({@link changedAt}), although a
+   * process with a faster clock may have made that change, or this process may have waited for it.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockInvoice(id: string): Promise<LockedInvoice | null> {

@@ -221,8 +221,8 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the currency of a customer permanently. Call it in the transaction that writes an amount of the customer.
-   * Sets the currency if the customer has none. Later calls with the same currency write nothing.
+   * Makes the currency of a customer permanent, and sets it if the customer has none. Call it in the transaction that
+   * writes an amount of the customer. Later calls with the same currency write nothing.
    * @param currency ISO 4217
    * @throws {ProblemError} `customer_currency_mismatch`, `customer_not_found`
    */

@@ -205,7 +205,10 @@ export class ReconciliationSteps {
     }
   }
 
-  /** In the last attempt to read an object, logs that the run passes over it, and returns `reason`; else null. */
+  /**
+   * In the last attempt to read an object, logs that the run passes over it, and returns `reason`. Otherwise returns
+   * null.
+   */
   private passOver(
     run: Reconciliation,
     { booked, reported }: PossibleDifference,

@@ -13,8 +13,8 @@ const REFUNDED_CASH_ROWS = `
   FROM refund JOIN payment ON payment.id = payment_id WHERE refund.status = 'succeeded'`;
 
 /**
- * Registers ledger checks, which compare sums that must be equal: refunds with the refunded and reserved amounts of
- * payments, and payments less refunds with the cash clearing accounts.
+ * Registers ledger checks. For each payment, succeeded and pending refunds must equal the refunded and the reserved
+ * amount. Payments, less refunds and money withdrawn in disputes, must equal the cash clearing accounts.
  */
 @Injectable()
 export class RefundLedgerCheck implements OnModuleInit {

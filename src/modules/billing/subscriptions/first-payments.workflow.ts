@@ -40,7 +40,7 @@ export class FirstPaymentsWorkflow {
 
   /**
    * Locks the invoices and payments that `endPayment` changes if it expires the subscription. Call it before locking
-   * the payment or credit. Does nothing for null, or before the time limit for the first payment.
+   * the payment or credit. Does nothing for null, or until the time limit for the first payment has passed.
    */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isFirstPaymentOverdue(subscription, now)) return;

@@ -31,7 +31,7 @@ export class QuoteUsageWorkflow {
   ) {}
 
   /**
-   * Returns the usage of each metered price in the current periods, and in ended periods whose invoice is still a
+   * Returns usage and cost of each metered price in the current periods, and in ended periods whose invoice is still a
    * draft. The cost assumes that no further usage arrives.
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`, `invoice_too_large`
    */

@@ -29,9 +29,8 @@ export interface CouponRedemption {
   /** Discounts given so far minus returned discounts, in minor units. */
   readonly appliedAmount: bigint;
   /**
-   * For a percentage with duration `once` that counts as unused again, because the only invoice that used it was
-   * voided: discounts on usage corrections of that invoice, in minor units. They do not use the percentage up, so
-   * `appliedAmount` does not include them. Otherwise 0.
+   * Discounts on usage corrections of a void invoice, in minor units, which `appliedAmount` does not include. Only for
+   * a percentage with duration `once` that counts as unused again, because no other invoice used it; otherwise 0.
    */
   readonly correctionsAmount: bigint;
   /** When the redemption was used up or removed, or when its subscription ended; null: it has not ended. */

@@ -78,8 +78,8 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the time from which a change counts: `now`, when the change is recorded, unless scheduled work made it that
- * was due at `now` or before. Such a change counts from `dueAt` if it is the first one of the subscription, or if
+ * Returns the time from which a change counts. This is `now`, when the change is recorded, except for a change by
+ * scheduled work that was already due. Such a change counts from `dueAt` if it is the first of the subscription, or if
  * `dueAt` is not after the creation of the subscription, which happens only if its start was back-dated. No change
  * counts from before the last change, unless a wrong clock dated that more than a minute after `now`.
  * @param dueAt when the scheduled work that made the change was due, such as the end of a trial; null: none made it
