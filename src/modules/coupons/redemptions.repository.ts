@@ -35,7 +35,7 @@ const SUBTRACT = `
     GROUP BY coupon_id) used ON locked.id = used.coupon_id
   WHERE coupon.id = locked.id`;
 
-/** `redeemed_at` is the order in which coupons apply. Ids may differ from it, because clocks of processes differ. */
+/** Sorts by the order in which coupons apply. Ids may be in another order, because clocks of processes differ. */
 const LAST_REDEEMED_FIRST: ListOrder = { column: 'redeemed_at', isAscending: false };
 
 const REMOVE_OF = `

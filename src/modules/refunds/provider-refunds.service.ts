@@ -21,8 +21,8 @@ export class ProviderRefundsService {
 
   /**
    * Asks the provider for the state of a refund, and stores the outcome. Returns false if the provider gave no answer
-   * and no further poll is planned. Returns null if the refund does not exist, or if the provider's id of it is not
-   * `reference`: then somebody may have copied the metadata of the refund.
+   * and no further poll is planned. Returns null if the refund does not exist, or if its id at the provider is not
+   * `reference`: then somebody may have copied its metadata.
    * @param reference the provider's id of the reported refund; null: not known
    */
   async resume(id: string, reference: string | null): Promise<boolean | null> {

@@ -79,7 +79,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     }
   }
 
-  /** Logs and counts the failure of one invoice, and postpones it. Rethrows an error of the whole database. */
+  /** Logs and counts the failure of an invoice, and postpones the invoice. Rethrows errors of the whole database. */
   private readonly onFailure: OnFailure = async (id, why) => {
     if (concernsAll(why)) throw why;
     this.queues.countFailure(WORK, why);

@@ -217,10 +217,11 @@ export function withApplied(
 }
 
 /**
- * Returns the amount that a coupon with duration `once` can still take off: `remainingAmount`, but for a fixed amount
- * at most the amount minus all discounts in effect. Negative if more than the amount was taken off: one invoice
- * returned a discount, other invoices used it again, and the first was then voided. Discounts returned later first make
- * up for it.
+ * Returns the amount that a coupon with duration `once` can still take off.
+ * - Percentage: `remainingAmount`.
+ * - Fixed amount: `remainingAmount`, but at most the fixed amount minus the discounts in effect. Negative if invoices
+ *   took off more than the fixed amount. This happens if an invoice that returned a discount is voided after another
+ *   invoice used the discount again. Discounts returned later first make up for it.
  */
 export function restOf({ redemption, coupon }: RedeemedTerms): bigint | null {
   const { remainingAmount, appliedAmount } = redemption;
