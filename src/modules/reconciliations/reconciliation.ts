@@ -144,7 +144,7 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
   return { ...counted, status, position: null, dueAt: null, endedAt: now };
 }
 
-/** Number of attempts to read an object, once the run has passed over another. Their pauses add up to 15 seconds. */
+/** Number of attempts to read an object, if the run has already passed over one. Their pauses add up to 15 seconds. */
 const MAX_ATTEMPTS_AFTER_FAILURE = 3;
 
 /** Returns true in the last attempt to read the first object of a step: if it fails, the run passes over the object. */

@@ -71,8 +71,8 @@ export class ReconciliationsRepository {
   }
 
   /**
-   * Returns, for each provider, the number of differences in the last run, and when a run was last completed; null:
-   * there is none. Only considers runs that cover the seven days before their creation.
+   * Returns, for each provider, the number of differences in the last run that counts ({@link LAST_RESULTS}), and when
+   * a run was last completed; null: there is none. Only considers runs over the seven days before their creation.
    */
   findLastResults(now: Date): Promise<readonly LastResult[]> {
     return this.database.query(LAST_RESULTS, [now]);
