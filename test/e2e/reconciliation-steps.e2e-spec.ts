@@ -98,8 +98,12 @@ describe('a step of a comparison with the provider', () => {
       differences_found: 4,
     });
     expect((await differencesOf(id)).size).toBe(4);
-    const metrics = await story.engine.uncheckedHttp.get('/metrics');
-    expect(metrics.text).toContain('reconciliation_differences{provider="stripe"} 4');
+    const metric = 'reconciliation_differences{provider="stripe"}';
+    const { text: metrics } = await story.engine.uncheckedHttp.get('/metrics');
+    expect(metrics).toContain(`${metric} 4`);
+    story.engine.clock.advanceMs(48 * HOUR_MS);
+    const { text: later } = await story.engine.uncheckedHttp.get('/metrics');
+    expect(later).not.toContain(metric);
   });
 
   it('ends within its lease if the provider is slow', async () => {

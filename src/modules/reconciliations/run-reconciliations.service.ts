@@ -45,7 +45,11 @@ export class RunReconciliationsService {
         },
       ],
       async (differences, completed) => {
-        for (const last of await reconciliations.findLastResults(clock.now())) {
+        const results = await reconciliations.findLastResults(clock.now());
+        // A provider without a result would keep its last value.
+        differences.reset();
+        completed.reset();
+        for (const last of results) {
           const { provider, found, completedAt } = last;
           if (found !== null) differences.set({ provider }, found);
           if (completedAt !== null) completed.set({ provider }, completedAt.getTime() / 1_000);

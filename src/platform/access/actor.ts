@@ -1,6 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../concurrency';
+import { requestIdOf } from '../http/request-id';
+import { operationOf, setOperation } from './operation-name';
 import { ANONYMOUS, type Principal, principalOf, principalWith } from './principal';
 
 /** Actor of changes that background jobs make. */
@@ -11,7 +13,25 @@ interface Call {
   /** Replaced only by {@link actAsAdmin}. */
   principal: Principal;
   /** Null for a command. */
-  readonly request: Request | null;
+  readonly request: AuditedRequest | null;
+}
+
+/**
+ * Values of a request that the audit log stores. A call does not hold the request itself: until its connection ends, the timer
+ * of an idle connection holds the asynchronous context of its last request, and with it would hold the body.
+ */
+interface AuditedRequest {
+  readonly id: string;
+  readonly address: string | null;
+  /** Set by {@link nameOperation}. */
+  operation: string;
+}
+
+const MAX_ADDRESS_LENGTH = 64;
+
+function auditedRequest(request: Request): AuditedRequest {
+  const address = request.ip?.slice(0, MAX_ADDRESS_LENGTH) ?? null;
+  return { id: requestIdOf(request), address, operation: operationOf(request) };
 }
 
 const calls = new CallScope<Call>();
@@ -27,6 +47,13 @@ export function currentActor(): string {
  */
 export function currentCall(): Call | undefined {
   return calls.current;
+}
+
+/** Called by guards, because they are the first code that runs after the handler of a request is known. */
+export function nameOperation(request: Request, operation: string): void {
+  setOperation(request, operation);
+  const audited = calls.current?.request ?? null;
+  if (audited !== null) audited.operation = operation;
 }
 
 /**
@@ -75,7 +102,8 @@ export function actAsCaller(
       next();
       return;
     }
-    const end = calls.start({ principal: principalOf(request), request }, next);
+    const call: Call = { principal: principalOf(request), request: auditedRequest(request) };
+    const end = calls.start(call, next);
     const endLater = (): void => {
       // The work of a request continues after the client has disconnected, and no event reports the end of the work.
       if (response.writableFinished) end();

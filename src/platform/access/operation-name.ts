@@ -3,7 +3,6 @@ import type { Request } from 'express';
 
 const OPERATION = Symbol('operation');
 
-/** Called by guards, because they are the first code that runs after the handler of a request is known. */
 export function setOperation(request: IncomingMessage, operation: string): void {
   Object.assign(request, { [OPERATION]: operation });
 }

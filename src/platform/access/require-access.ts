@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import type { Request } from 'express';
 import { forbidden, notForCustomerToken, scopeNotHeld, unauthenticated } from '../errors';
-import { setOperation } from './operation-name';
+import { nameOperation } from './actor';
 import { type Principal, principalOf } from './principal';
 import type { Access, GrantedScope, Scope } from '../../core/access';
 
@@ -63,7 +63,7 @@ class ScopeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): true {
     const request = context.switchToHttp().getRequest<Request>();
-    setOperation(request, context.getHandler().name);
+    nameOperation(request, context.getHandler().name);
     const principal = principalOf(request);
     requireScope(principal, this.scope);
     const { customerId } = principal;
@@ -78,7 +78,7 @@ class ScopeGuard implements CanActivate {
 /** Allows every caller. Like {@link ScopeGuard}, stores the `operationId` on the request. */
 class PublicGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
-    setOperation(context.switchToHttp().getRequest<Request>(), context.getHandler().name);
+    nameOperation(context.switchToHttp().getRequest<Request>(), context.getHandler().name);
     return true;
   }
 }

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
-import { currentCall, operationOf } from '../access';
+import { currentCall } from '../access';
 import { Clock } from '../clock';
 import { Database } from '../database';
-import { requestIdOf } from '../http/request-id';
 import { newId } from '../ids';
 import { auditedFields } from './audited-fields';
 
@@ -104,17 +102,11 @@ export class AuditTrail {
       createdAt: this.clock.now(),
       actorType: call?.principal.kind ?? 'worker',
       actorId: call?.principal.id ?? 'worker',
-      operation: request === null ? null : operationOf(request),
-      requestId: request === null ? null : requestIdOf(request),
-      address: request === null ? null : addressOf(request),
+      operation: request?.operation ?? null,
+      requestId: request?.id ?? null,
+      address: request?.address ?? null,
     };
     this.entries.set(subject, made);
     return made;
   }
-}
-
-const MAX_ADDRESS_LENGTH = 64;
-
-function addressOf(request: Request): string | null {
-  return request.ip?.slice(0, MAX_ADDRESS_LENGTH) ?? null;
 }

@@ -122,8 +122,6 @@ export function limitBodiesInFlight(sizeOf: (request: Request) => number): Reque
     Object.assign(request, { [MEMORY]: memory });
     response.once('close', () => {
       memory.release();
-      // An idle connection holds its last request, through the asynchronous context of its timer.
-      if (response.writableFinished) request.body = undefined;
     });
     next();
   };

@@ -93,8 +93,20 @@ describe('requests of one connection', () => {
   });
 
   it('close their connection if more than a hundred wait', async () => {
-    client.write(get('/large') + get('/small').repeat(101));
+    client.write(get('/large') + get('/small').repeat(150));
+    const received = await buffer(client);
+    expect([handled, running]).toEqual([['/large'], 0]);
+    // The answer that was being made is complete.
+    expect(received.length).toBeGreaterThan(Buffer.concat(LARGE).length);
+    expect(received.toString('latin1', 0, 300)).toContain('Connection: close');
+  });
+
+  it('close their connection in the middle of an answer if more than a hundred wait', async () => {
+    client.write(get('/large'));
+    await once(client, 'readable');
+    client.write(get('/small').repeat(101));
     await buffer(client).catch(() => undefined);
+    await until('the answer is closed', () => running === 0);
     expect(handled).toEqual(['/large']);
   });
 

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { currentAnswer } from './current-answer';
 
 /** Requests of a connection that may wait. They are not counted by rate limits yet, and clients hardly ever pipeline. */
 const MAX_WAITING = 100;
@@ -8,7 +9,8 @@ const MAX_WAITING = 100;
 /**
  * Returns a listener that handles the requests of a connection one after the other: each when the answer to the one
  * before it has been sent. Drops those that still wait when the connection ends, or when it sends nothing more after
- * an answer with `Connection: close`. Closes a connection of which more than {@link MAX_WAITING} requests wait.
+ * an answer with `Connection: close`. If more than {@link MAX_WAITING} requests of a connection wait, closes it after
+ * the answer that is being made.
  *
  * Node starts pipelined requests at once. Their responses have no socket until their turn, so they would never emit
  * `close` if the client left, and nothing that waits for this event would be released.
@@ -23,7 +25,7 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
     }
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > MAX_WAITING) {
-      socket.destroy();
+      closeAfterAnswer(socket);
       return;
     }
     waiting.set(socket, count);
@@ -42,6 +44,13 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
       });
     });
   };
+}
+
+/** Does not cut off the answer to a request that may have changed something: the client would send it again. */
+function closeAfterAnswer(socket: Socket): void {
+  const response = currentAnswer(socket);
+  if (response === null || response.headersSent) socket.destroy();
+  else response.setHeader('Connection', 'close');
 }
 
 /** Reads nothing more from a connection, so that a client that sends on is held up. */

@@ -8,11 +8,9 @@ import {
   requestHeadTooLarge,
   requestTimeout,
 } from '../errors';
+import { currentAnswer } from './current-answer';
 import { problemResponse } from './problem-response';
 import { DATA_HEADERS } from './security-headers';
-
-/** A connection, and the answer that Node is writing to it. */
-type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null };
 
 /**
  * Answers with a problem if Node cannot parse a request. Such a request reaches no middleware, and Node's own answer
@@ -21,8 +19,8 @@ type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null
  */
 export function refuseUnreadable(server: Server): void {
   const closing = new WeakSet<ServerResponse>();
-  server.on('clientError', (error: NodeJS.ErrnoException, connection: ClientConnection) => {
-    const response = connection._httpMessage ?? null;
+  server.on('clientError', (error: NodeJS.ErrnoException, connection: Duplex) => {
+    const response = currentAnswer(connection);
     const isHandled = response?.req.complete === true;
     if (
       !connection.writable ||
