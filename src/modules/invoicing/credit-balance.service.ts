@@ -198,9 +198,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit from a credit note, and counts it as lost, refunded or reserved credit of
-   * a payment. Used if the credited invoice was paid with credit from this payment, but the money of the payment was
-   * refunded, is being refunded, or was lost in a dispute. Returns the amount taken.
+   * Takes up to `amount` of the unused credit from a credit note, because the credited invoice was paid with credit
+   * from a payment whose money was refunded, is being refunded, or was lost in a dispute. Counts the taken credit as
+   * lost, refunded or reserved credit of that payment. Returns the amount taken.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeOfNote(noteId: string, paymentId: string, use: OriginUse, amount: bigint): Promise<bigint> {

@@ -7,7 +7,7 @@ import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { CoveredCredit } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
-/** Column of a payment's credit. `takeAtOrigin` adds to it the amount that it takes from a credit note. */
+/** Column of a payment's credit to which `takeAtOrigin` adds the amount that it takes from a credit note. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
 type AmountOfCredit = OriginUse | 'remaining';
@@ -29,7 +29,7 @@ const ADD = `
 
 /**
  * Moves an amount between two columns of the credit from a source, and returns the amount.
- * @param amount SQL expression of the columns of the credit and of `$2`
+ * @param amount SQL expression that may use the columns of the credit, and `$2`
  */
 const MOVE_BETWEEN = (from: AmountOfCredit, to: AmountOfCredit, amount: string): string => `
   UPDATE credit_grant SET ${from} = credit_grant.${from} - moved.amount, ${to} = credit_grant.${to} + moved.amount
@@ -180,10 +180,7 @@ export class CreditGrantsRepository {
     );
   }
 
-  /**
-   * Reserves up to `amount` of a credit for refunds. The credit is the one that the object `sourceId`, such as a payment,
-   * has given.
-   */
+  /** Reserves up to `amount` of the credit from a source, such as a payment, for refunds. */
   async reserve(sourceId: string, amount: bigint): Promise<void> {
     await this.move(RESERVE, [sourceId], amount);
   }
@@ -211,9 +208,9 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes up to `amount` of the unused credit from the credit note `sourceId`, and counts it as lost, refunded or
-   * reserved credit of the payment `originId`. Used if the credited invoice was paid with credit from this payment.
-   * Records the amount for {@link usesOf}. Returns the amount taken.
+   * Takes up to `amount` of the unused credit from the credit note `sourceId`, because the credited invoice was paid
+   * with credit from the payment `originId`. Counts the taken credit as lost, refunded or reserved credit of that
+   * payment, and records it for {@link usesOf}. Returns the amount taken.
    */
   async takeAtOrigin(
     sourceId: string,

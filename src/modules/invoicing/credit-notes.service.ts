@@ -67,8 +67,8 @@ export interface CreditNoteWithLimits extends IssuedCreditNote {
   /** Largest total of further credit notes with the same `settle` (refund or credit) as this note. */
   readonly leftToGiveBack: bigint;
   /**
-   * Credit that paid the invoice, but came from payments that were later refunded or lost in disputes, without the part
-   * that the credit of this note or other credit covers. 0 if this credit already lowers `leftToGiveBack`.
+   * Credit that paid the invoice, but came from payments that were later refunded or lost in disputes. Without the part
+   * that other unused credit or the credit of this note covers. 0 if `leftToGiveBack` is already lowered because of it.
    */
   readonly lostCredit: bigint;
 }
@@ -278,7 +278,10 @@ export class CreditNotesService {
     });
   }
 
-  /** Follows what returned the credit that the note gave, such as the void of an invoice that had used it. */
+  /**
+   * Returns the time of the void: `readAt`, or the time of the last change of the note if that is later. If the note
+   * gave credit, also not before the change that returned this credit, such as the void of an invoice that had used it.
+   */
   private async voidedAt(note: CreditNote, invoice: Invoice, readAt: Date): Promise<Date> {
     if (note.creditId === null || invoice.testClockId !== null) return changedAt(readAt, note);
     const latest = await this.ledger.latestAfter([note.customerId], readAt);

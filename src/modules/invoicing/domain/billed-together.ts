@@ -2,8 +2,8 @@ import type { LeftTogether } from '../../../core/invoice';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Sums, by line id, of what is left of the lines that other invoices have for the item and period of the line, for
- * example because usage arrived late. Lines of void invoices do not count.
+ * Net amounts and taxes that other non-void invoices billed for the item and period of an invoice line, less credit
+ * notes, by id of the line. Other invoices bill, for example, usage that arrived late.
  */
 export type BilledElsewhere = ReadonlyMap<string, LeftTogether>;
 

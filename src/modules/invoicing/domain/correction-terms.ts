@@ -42,8 +42,8 @@ export interface CorrectionTerms {
 }
 
 /**
- * Returns the terms for corrections of these bills. Without bills there are no discounts and taxes. This is enough for
- * a caller that needs only the amounts before discounts and taxes.
+ * Returns the discounts and taxes for corrections of these bills. A caller that needs only the amounts before discounts
+ * and taxes can omit the bills.
  */
 export function correctionTerms({
   firstBills = new Map(),
@@ -84,8 +84,8 @@ export function correctionTerms({
 }
 
 /**
- * Returns the coupons of a bill that apply to the price of a request, with the amounts needed to discount `addedMinor`
- * of added usage. Sets `restMinor` to 0; {@link CouponsLeft} sets the real value later.
+ * Returns the coupons of a bill that apply to the price of added usage, with the amounts from which the discounts are
+ * calculated. The remaining amount of each coupon (`restMinor`) is 0 here; {@link CouponsLeft} sets it.
  */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
@@ -120,8 +120,7 @@ function couponsFor(
 }
 
 /**
- * Returns, by redemption id, the amount to which each percentage coupon of a bill applies, including all corrections so
- * far.
+ * Returns, by redemption id, the amount of a bill to which each percentage coupon applies, with all corrections so far.
  */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));

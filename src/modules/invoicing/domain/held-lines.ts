@@ -61,8 +61,8 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
 }
 
 /**
- * Returns the amount of a line at list prices. A negative usage correction can be larger at list prices than its
- * `amount` shows, because `amount` is limited to what was left of the billed lines.
+ * Returns the amount of a line at list prices. A negative usage correction can take back more at list prices than its
+ * `amount`, which is limited to what was left of the billed lines.
  */
 export function listedAmount({ amount, trace }: Pick<InvoiceLine, 'amount' | 'trace'>): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
