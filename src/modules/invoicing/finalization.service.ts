@@ -50,7 +50,7 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes a draft whose amounts were calculated in this transaction. The billed amounts do not change afterwards.
+   * Finalizes a draft whose amounts were calculated in this transaction. Its billed amounts never change afterwards.
    * @param before the stored draft; the event `invoice.finalized` shows how its amounts changed
    */
   async finalize(draft: Invoice, before: Invoice, customer: Customer, now: Date): Promise<Invoice> {

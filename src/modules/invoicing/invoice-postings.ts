@@ -36,8 +36,8 @@ export class InvoicePostings {
   /**
    * Posts finalized invoices. Revenue of lines billed in advance is deferred until their period is over. Recognizes the
    * deferred revenue of the periods in `earned`. The revenue of a line is never recognized twice.
-   * @param invoices finalized in this transaction but not stored as finalized yet. The revenue of lines with
-   *   `isReleased` is earned already, so this call defers and recognizes it
+   * @param invoices finalized in this transaction but not stored as finalized yet. Lines with `isReleased` are earned
+   *   already: this call both defers and recognizes their revenue
    * @param earned periods that are over, at most one for each subscription
    */
   async postFinalized(

@@ -26,7 +26,7 @@ import { UsageReadingsService } from './usage-readings.service';
  * ledger, and have already used credit.
  */
 export interface PreparedInvoices {
-  /** Drafts without numbers. A draft with a grace period stays a draft until that period ends. */
+  /** Drafts without numbers. A draft with a grace period stays a draft until its grace period ends. */
   readonly drafts: readonly Invoice[];
   readonly customers: ReadonlyMap<string, Customer>;
 }

@@ -50,7 +50,7 @@ export interface UsagePart {
 
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
-  /** Before the period if values of the meter carry over into it. */
+  /** Time of the first event that can count. Before the period if values of the meter carry over into it. */
   readonly countedFrom: Date;
   /** Position in the customer's stream of events (the events of one name) up to which events and voids were counted. */
   readonly upToPosition: bigint;
@@ -65,8 +65,8 @@ export interface BilledUsage {
   /** Total quantity of the lines on finalized, non-void invoices, as an exact number in text form. */
   readonly quantity: string;
   /**
-   * Amounts left on the billed lines after discounts and credits. Stored only for negative usage corrections. Absent
-   * from those of older versions, which calculated corrections at list prices.
+   * Amounts left on the billed lines after discounts and credits. Stored only for negative usage corrections, except
+   * those of older versions, which were calculated at list prices.
    */
   readonly held?: HeldTerms;
 }
@@ -239,9 +239,9 @@ export interface Correction {
 }
 
 /**
- * Returns the amount still to be billed for a period: the amount of its present usage, within the minimum and maximum
- * of the price, less the billed amount. If there is less usage than billed, the result is negative: it takes back a
- * share of what discounts, credits and refunds have left of the billed lines.
+ * Returns the amount still to be billed for a period: the amount of its usage as counted now, within the minimum and
+ * maximum of the price, less the billed amount. A negative result takes back a share of what discounts, credits and
+ * refunds have left of the billed lines.
  */
 export function correctionOf(
   ratedMinor: bigint,
