@@ -185,24 +185,21 @@ export class CreditGrantsRepository {
     await this.move(RESERVE, [sourceId], amount);
   }
 
-  /** Marks up to `amount` of the reserved credit from a source as refunded. Returns the amount marked. */
+  /** Moves up to `amount` from the reserved to the refunded credit from a source. Returns the amount moved. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     return this.move(TAKE_RESERVED, [sourceId], amount);
   }
 
   /**
-   * Takes up to `amount` of the unused credit from a payment, because a dispute about the payment was lost. With a
-   * negative amount, credit that was taken before becomes available again. Returns the amount taken.
+   * Moves up to `amount` from the available to the lost credit from a payment; a negative amount moves it back. Returns
+   * the amount moved.
    * @param sourceId id of the payment
    */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
     return this.move(TAKE_LOST, [sourceId], amount);
   }
 
-  /**
-   * Marks up to `amount` of the unused credit from a payment as refunded. Used if invoices had used this credit when
-   * the payment was refunded, and it has become unused since. Returns the amount marked.
-   */
+  /** Moves up to `amount` from the available to the refunded credit from a payment. Returns the amount moved. */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     return this.move(TAKE_REFUNDED, [sourceId], amount);
   }

@@ -2,8 +2,8 @@ import type { LeftTogether } from '../../../core/invoice';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Net amounts and taxes that other non-void invoices billed for the item and period of an invoice line, less credit
- * notes, by id of the line. Other invoices bill, for example, usage that arrived late.
+ * By id of an invoice line: net amount and taxes that other non-void invoices billed for the same item and period, less
+ * credit notes. Late usage, for example, is billed by another invoice.
  */
 export type BilledElsewhere = ReadonlyMap<string, LeftTogether>;
 

@@ -108,8 +108,8 @@ export function decideLines(
 }
 
 /**
- * Removes late usage (accepted after its period was billed) from the context if the invoice would have no other lines,
- * and the request does not set `lateUsage`.
+ * Removes late usage (accepted after its period was billed) from the context, unless the request sets `lateUsage`, has
+ * lines other than credits, or has a credit that makes a line.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,

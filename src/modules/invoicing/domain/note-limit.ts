@@ -14,7 +14,8 @@ export interface NoteLimit {
   /** Charges of the invoice. A line that lowers a charge to its maximum is subtracted; other negative lines are not. */
   readonly chargedMinor: bigint;
   /**
-   * Other negative lines of the invoice that do not credit or correct other invoices, such as a one-off line of -400.
+   * Negative lines of the invoice, such as a one-off line of -400. Without lines that lower a charge to its maximum,
+   * and without credits and corrections of other invoices.
    */
   readonly takenOffMinor: bigint;
   /** Credits and usage corrections on this invoice that give back charges of other invoices. */

@@ -50,7 +50,7 @@ export interface UsagePart {
 
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
-  /** Time of the first event that can count. Before the period if values of the meter carry over into it. */
+  /** Time from which events are counted. Before the period if values of the meter carry over into it. */
   readonly countedFrom: Date;
   /** Position in the customer's stream of events (the events of one name) up to which events and voids were counted. */
   readonly upToPosition: bigint;
