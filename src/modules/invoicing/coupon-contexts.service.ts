@@ -51,8 +51,8 @@ export class CouponContextsService {
   ) {}
 
   /**
-   * Returns a function that maps a request to the coupons that apply to it, and the coupons of earlier lines that the
-   * request may credit or correct.
+   * Returns a function that maps a request to the coupons that apply to it. Includes the coupons of earlier lines that
+   * the request may credit or correct.
    */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],

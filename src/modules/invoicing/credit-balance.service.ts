@@ -189,8 +189,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit from a payment, and counts it as refunded. Used if invoices had used this
-   * credit when the payment was refunded, and it has become unused since. Returns the amount taken. The caller has
+   * Takes up to `amount` of the unused credit from a payment, and counts it as refunded. Used for credit that could not
+   * be taken when the payment was refunded, because invoices used it then. Returns the amount taken. The caller has
    * locked the payment.
    */
   takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {

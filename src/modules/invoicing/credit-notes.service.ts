@@ -73,7 +73,6 @@ export interface CreditNoteWithLimits extends IssuedCreditNote {
   readonly lostCredit: bigint;
 }
 
-/** Issues and voids credit notes for finalized invoices. */
 @Injectable()
 export class CreditNotesService {
   constructor(

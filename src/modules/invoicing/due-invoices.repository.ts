@@ -165,7 +165,10 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(OVERDUE(scope), [scope, now, limit]);
   }
 
-  /** Locks those of the invoices that become overdue, until the transaction ends. Skips invoices that are locked. */
+  /**
+   * Locks the given invoices that are still to be marked as overdue, until the transaction ends. Skips invoices that
+   * are locked.
+   */
   lockOverdue(ids: readonly string[], now: Date): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(LOCK_OVERDUE, [ids, now]);

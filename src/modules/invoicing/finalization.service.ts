@@ -39,10 +39,6 @@ export class FinalizationService {
     private readonly outbox: Outbox,
   ) {}
 
-  /**
-   * Returns a function that maps an invoice to the amount that its subscription owes on earlier invoices. See {@link
-   * LowerOpenInvoicesService}.
-   */
   owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
   ): Promise<OwedBySubscription> {

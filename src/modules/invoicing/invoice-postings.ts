@@ -25,7 +25,6 @@ export interface UsedCredit {
   readonly usedAt: Date;
 }
 
-/** Posts changes of invoices to the ledger. */
 @Injectable()
 export class InvoicePostings {
   constructor(

@@ -111,8 +111,8 @@ export class InvoicesService {
   }
 
   /**
-   * Returns true if a later invoice credited or corrected charges of the invoice. A void would return the same amounts
-   * and discounts again.
+   * Returns true if a later invoice credited or corrected charges of the invoice. A void would then return the same
+   * amounts and discounts a second time.
    */
   private isTakenBack({ lines, number }: Invoice): Promise<boolean> {
     const lineIds = lines.map(({ id }) => id);

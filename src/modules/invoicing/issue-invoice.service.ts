@@ -166,8 +166,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Returns the customers of billing requests. Gives a customer without a currency the currency of the request, unless
-   * the request has no lines: its invoice may bill nothing.
+   * Returns the customers of billing requests. Gives a customer without a currency the currency of the request, except
+   * if the request has no lines, because its invoice may bill nothing.
    */
   private async customersOf(
     requests: readonly BillingRequest[],

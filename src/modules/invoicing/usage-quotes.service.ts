@@ -17,7 +17,6 @@ interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }
 
-/** Calculates the charges for usage so far, with the functions that calculate invoices. */
 @Injectable()
 export class UsageQuotesService {
   constructor(

@@ -29,8 +29,8 @@ export interface BillTerms {
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
   /**
-   * Present if this may be the first use of the coupon. Only for `repeating` coupons, and percentages with duration
-   * `once`.
+   * Present if the usage billed later may be the first use of the coupon. Only for `repeating` coupons, and percentages
+   * with duration `once`.
    */
   readonly begins?: true;
 }

@@ -31,7 +31,6 @@ export function remainingKey(
   return duration === 'once' ? redemptionId : `${redemptionId} ${billedFrom?.getTime() ?? ''}`;
 }
 
-/** Returns the discounts that usage corrections took from coupons or returned to them. */
 export function correctedDiscounts(
   lines: readonly Pick<LineDraft, 'amount' | 'trace'>[],
 ): readonly CorrectedDiscount[] {

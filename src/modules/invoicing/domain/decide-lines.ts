@@ -26,7 +26,7 @@ const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
-  /** Minimums and maximums of prices, each with the request (`of`) for which they may make a true-up line necessary. */
+  /** Minimums and maximums of prices. Each may cause a true-up line for its request (`of`). */
   readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
     readonly of: ChargeLineRequest | UsageLineRequest;
   })[];

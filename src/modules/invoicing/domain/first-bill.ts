@@ -62,11 +62,10 @@ export function termsOfBill(
 }
 
 /**
- * Returns the discounts and taxes that now apply to the usage of a period whose first bill has no line for it. Normally
- * these are the stored ones (`kept`). If their invoice was voided or regenerated since, those of `latest` apply, except
- * that the taxes stay if `latest` has no charge.
- * @param latest the invoice of the bill, or the newest invoice that regenerates it; undefined if the bill has no
- *   invoice
+ * Returns the discounts and taxes that now apply to usage of a period if no invoice line bills the usage yet. Normally
+ * these are the stored ones (`kept`). If their invoice was voided or regenerated since, those of `latest` apply; but
+ * the stored taxes stay if `latest` has no charge.
+ * @param latest the invoice of `kept`, or the newest invoice that regenerates it; undefined if `kept` has no invoice
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;

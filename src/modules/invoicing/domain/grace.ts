@@ -21,7 +21,7 @@ export function graceEnd(
   return endAt > now ? endAt : null;
 }
 
-/** A draft in its grace period, with the requests to calculate its lines again at the end of that period. */
+/** A draft in its grace period, with the requests from which its lines are calculated again when it is finalized. */
 export type WaitingDraft = Invoice & {
   readonly finalizesAt: Date;
   readonly requestedLines: NonNullable<Invoice['requestedLines']>;

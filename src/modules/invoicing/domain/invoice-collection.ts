@@ -49,7 +49,6 @@ export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
 export interface AttemptedInvoice {
   readonly id: string;
   readonly attemptCount: number;
-  /** True while a further attempt is planned. */
   readonly isPlanned: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface BilledPrice {
   readonly priceId: string;
   readonly name: string;
   readonly rating: Price;
-  /** Minimum for a full period, like the maximum in `maximumMinor`. In minor units; null: none. */
+  /** Minimum for a full period, in minor units; null: none. `maximumMinor` likewise. */
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
 }

@@ -20,7 +20,7 @@ export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
 
 /**
  * Returns a line for each credit of a charge in advance that was not stored, because its amount was 0. Leaves out
- * credits of other amounts: refunds left nothing to credit, or the invoice with the credit is void.
+ * credits that are missing for another reason: refunds left nothing to credit, or the invoice with the credit is void.
  *
  * @param lines lines of finalized, non-void invoices
  * @param creditAtEnd request for the credit of each item that ended, by item id

@@ -52,7 +52,10 @@ export interface ItemUsage {
   readonly meter: MeterSnapshot;
   /** Time from which events are counted. Before the period if values of the meter carry over into it. */
   readonly countedFrom: Date;
-  /** Position in the customer's stream of events (the events of one name) up to which events and voids were counted. */
+  /**
+   * Position in the customer's stream of events (the events of one name) up to which events, and voids of events, were
+   * counted.
+   */
   readonly upToPosition: bigint;
   readonly parts: readonly UsagePart[];
 }
@@ -233,7 +236,7 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
 export interface Correction {
   /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
   readonly amountMinor: bigint;
-  /** At list prices. */
+  /** Amount of the correction at list prices. */
   readonly differenceMinor: bigint;
   readonly returned: readonly HeldDiscount[];
 }
