@@ -146,10 +146,7 @@ export class BilledLinesRepository {
     return this.withInvoices(await this.invoices.findLines(ids));
   }
 
-  /**
-   * Returns the ids of non-void invoices that billed one of these items in advance for a period ending after its
-   * `unusedFrom`.
-   */
+  /** Returns the ids of non-void invoices that billed these items in advance for a period ending after `unusedFrom`. */
   async invoicesInAdvance(credited: readonly CreditedItem[]): Promise<readonly string[]> {
     if (credited.length === 0) return [];
     const sql = `SELECT DISTINCT line.invoice_id AS id ${BILLED_IN_ADVANCE}`;

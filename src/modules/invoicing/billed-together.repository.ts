@@ -45,10 +45,7 @@ const takenBack = (later: string): string => `
 
 const TAKEN_BACK_SINCE = takenBack('invoice.finalized_at >= $2');
 
-/**
- * Compares invoice numbers, not times, because several invoices of a customer can be finalized at the same time of a
- * test clock.
- */
+/** Compares numbers, not times, because a test clock can finalize several invoices at the same time. */
 const TAKEN_BACK_AFTER = takenBack(
   '(length(invoice.number), invoice.number) > (length($2::text), $2::text)',
 );

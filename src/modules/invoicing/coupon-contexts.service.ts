@@ -23,10 +23,7 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
    * both the period of this invoice and the later periods that the coupon discounted.
    */
   readonly timeZone?: string;
-  /**
-   * True: the invoice is regenerated after its subscription ended. Coupons that ended with the subscription still
-   * apply.
-   */
+  /** True: the invoice is regenerated after its subscription ended. Coupons that ended with it still apply. */
   readonly hasEnded?: boolean;
   /**
    * For a renewal draft that is calculated again: its stored coupons. Only these apply, with their present remaining

@@ -35,9 +35,7 @@ export interface NewPaymentCredit {
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
-  /**
-   * Amount reserved for pending refunds. Includes credit from credit notes and negative invoices, as `refunded` does.
-   */
+  /** Reserved for pending refunds. Includes credit from credit notes and negative invoices, as `refunded` does. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   /** Part of `reserved` plus `refunded` that came from credit notes and negative invoices, not from the payment. */
@@ -89,7 +87,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns the credit that these invoices used, less the amounts that {@link takeOfNote} took from their credit notes.
+   * Returns the credit that these invoices used, less the amounts that {@link takeOfNote} took of their credit notes.
    */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOf(invoiceIds);

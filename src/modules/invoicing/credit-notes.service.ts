@@ -264,7 +264,7 @@ export class CreditNotesService {
   }
 
   /**
-   * Adds the amounts of a credit note line to the credited amounts of its invoice line; subtracts them for `sign` -1.
+   * Adds the amounts of a credit note line to the credited amounts of its invoice line, or subtracts them (`sign` -1).
    */
   private async creditLine(invoice: Invoice, part: CreditNoteLine, sign: 1n | -1n): Promise<void> {
     const line = invoice.lines.find(({ id }) => id === part.lineId);
@@ -278,8 +278,8 @@ export class CreditNotesService {
   }
 
   /**
-   * Returns the time of the void: `readAt`, or the time of the last change of the note if that is later. If the note
-   * gave credit, also not before the change that returned this credit, such as the void of an invoice that had used it.
+   * Returns the time of the void: `readAt`, or the last change of the note or of the customer's credit if that is
+   * later.
    */
   private async voidedAt(note: CreditNote, invoice: Invoice, readAt: Date): Promise<Date> {
     if (note.creditId === null || invoice.testClockId !== null) return changedAt(readAt, note);

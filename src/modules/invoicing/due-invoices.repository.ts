@@ -165,10 +165,7 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(OVERDUE(scope), [scope, now, limit]);
   }
 
-  /**
-   * Locks the given invoices that are still to be marked as overdue, until the transaction ends. Skips invoices that
-   * are locked.
-   */
+  /** Locks the given invoices that must be marked as overdue, until the transaction ends. Skips locked invoices. */
   lockOverdue(ids: readonly string[], now: Date): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(LOCK_OVERDUE, [ids, now]);
@@ -221,7 +218,8 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Locks the open invoices of subscriptions. Returns the ids of subscriptions with a pending payment of one of them.
+   * Locks the open invoices of subscriptions. Returns the ids of the subscriptions whose invoices have a pending
+   * payment.
    */
   async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = await this.openOf(subscriptionIds);

@@ -47,9 +47,7 @@ interface CorrectedBill extends LateReading {
   readonly invoice: Invoice | null;
 }
 
-/**
- * A coupon of an earlier invoice, to be read with its discounts. `billedFrom` is the start of that invoice's period.
- */
+/** A coupon of an earlier invoice, to be read with its discounts. That invoice's period starts at `billedFrom`. */
 interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;

@@ -37,8 +37,7 @@ export class GivenBackService {
   }
 
   /**
-   * Returns how much of each invoice may still be credited after refunds and disputes, in minor units by invoice id.
-   * Omits invoices without such a limit.
+   * Returns how much of an invoice may still be credited, in minor units by invoice id; absent if refunds set no limit.
    */
   async creditableOf(
     requests: readonly Pick<GivenBackTerms, 'refunded'>[],

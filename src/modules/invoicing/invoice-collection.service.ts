@@ -48,8 +48,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Postpones by a minute a due charge that could not be started, or a due end of collection. The invoice need not be
-   * locked.
+   * Postpones a due charge that could not be started, or the due end of a collection, by a minute. The invoice need not
+   * be locked.
    */
   postponeFailed(id: string, now: Date): Promise<void> {
     return this.due.postponeCollectable(id, new Date(now.getTime() + FAILED_WAIT_MS), now);

@@ -73,9 +73,7 @@ export class InvoicesService {
     return this.drafts.usageSince(customerIds);
   }
 
-  /**
-   * Locks an invoice until the caller's transaction ends. Lock order: subscription, invoice, payments of the invoice.
-   */
+  /** Locks an invoice for the caller's transaction. Lock order: subscription, invoice, payments of the invoice. */
   lock(id: string): Promise<Invoice | null> {
     return this.invoices.lock(id);
   }

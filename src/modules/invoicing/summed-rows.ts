@@ -41,10 +41,7 @@ export const TAX_ROWS = [
   `SELECT id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
 ];
 
-/**
- * Recognized and deferred revenue. By invoice: net amounts plus discounts. By credit note: net amounts, as negative
- * amounts.
- */
+/** Recognized and deferred revenue. By invoice: net amounts plus discounts. By credit note: net amounts, negative. */
 export const REVENUE_ROWS = [
   `SELECT invoice_id AS key, customer_id, currency, line.net + line.discount AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
@@ -143,10 +140,7 @@ export const CREDITING_ROWS = [
    WHERE credits_line_id IS NOT NULL AND ${isInEffect('invoice')}`,
 ];
 
-/**
- * Finds lines of an invoice with the same item and period, if credit notes took more than the net amount or the tax of
- * these lines together.
- */
+/** Finds lines that share an invoice, item and period, if credit notes took more than their net amount or their tax. */
 export const CREDITED_BEYOND_THEIR_LINES = `
   SELECT min(line.id) || ': net ' || sum(net) || ', credited ' || sum(credited_net)
     || ', tax ' || sum(line.tax) || ', credited ' || sum(credited.tax)

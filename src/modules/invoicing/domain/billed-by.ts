@@ -50,8 +50,7 @@ export interface BilledBy {
 }
 
 /**
- * Returns the discounts on usage that is billed after the first bill of its period; none if the amount is 0 or
- * negative.
+ * Returns the discounts on usage that is billed after the first bill of its period; none if the amount is not positive.
  */
 export function addedDiscounts(
   amountMinor: bigint,

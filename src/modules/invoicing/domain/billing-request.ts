@@ -21,9 +21,7 @@ export interface GivenBackTerms {
    * are left to the next invoice. Entries of other subscriptions are ignored.
    */
   readonly late?: readonly LateUsageRequest[];
-  /**
-   * Billing periods of the subscriptions with late usage. The discounts of some coupons are counted by billing period.
-   */
+  /** Billing periods of the subscriptions with late usage. Some coupons count their discounts by billing period. */
   readonly periods?: BillingPeriods;
 }
 

@@ -120,7 +120,7 @@ function couponsFor(
 }
 
 /**
- * Returns, by redemption id, the amount of a bill to which each percentage coupon applies, with all corrections so far.
+ * Returns, by redemption id, the amount of a bill, with corrections so far, to which each percentage coupon applies.
  */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));

@@ -22,8 +22,7 @@ export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
   /**
-   * Time of the last change of the credit and earlier lines that the invoice may use; null if not later than the
-   * present.
+   * Time of the last change of the credit and earlier lines that the invoice may use; null if not after the present.
    */
   readonly followsAt?: Date | null;
 }
@@ -136,8 +135,7 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
 }
 
 /**
- * Separates true-ups from the other lines. Returns the other lines, and the minimums and maximums that caused the
- * true-ups.
+ * Separates true-ups from the other lines. Returns the other lines, and the minimums and maximums that caused true-ups.
  */
 function splitTrueUps(lines: readonly InvoiceLine[]): {
   readonly charges: readonly InvoiceLine[];

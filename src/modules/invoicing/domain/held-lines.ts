@@ -102,9 +102,7 @@ function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: strin
   return of(taxShares) - of(creditedTaxShares);
 }
 
-/**
- * Returns the discounts of lines by coupon and period, less the discounts that were already returned to the coupons.
- */
+/** Returns the discounts of lines, by coupon and period, less the discounts that were already returned to coupons. */
 function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   const byKey = new Map<string, HeldDiscount>();
   for (const line of lines) {

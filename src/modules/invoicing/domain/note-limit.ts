@@ -14,8 +14,8 @@ export interface NoteLimit {
   /** Charges of the invoice. A line that lowers a charge to its maximum is subtracted; other negative lines are not. */
   readonly chargedMinor: bigint;
   /**
-   * Negative lines of the invoice, such as a one-off line of -400. Without lines that lower a charge to its maximum,
-   * and without credits and corrections of other invoices.
+   * Negative lines such as a one-off line of -400. Not lines that lower a charge to its maximum or credit other
+   * invoices.
    */
   readonly takenOffMinor: bigint;
   /** Credits and usage corrections on this invoice that give back charges of other invoices. */

@@ -38,8 +38,8 @@ export type SimulatedLine = Pick<
 >;
 
 /**
- * Returns the usage of a line, by group if the price is by group. If the new price is a percentage, each part includes
- * the charges for its events.
+ * Returns the usage of a line, by group if the price is by group. If the new price is a percentage, includes the
+ * charges for the events.
  */
 export type PartsOf = (line: SimulatedLine, trace: UsageTrace) => readonly UsagePart[];
 

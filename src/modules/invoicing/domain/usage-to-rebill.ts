@@ -13,10 +13,7 @@ import { ratePart, zeroUsageShare } from './usage';
 export interface UsageToRebill {
   /** Usage that changed, and that no other invoice billed. It is billed in full, as counted now. */
   readonly first: readonly CountedUsage[];
-  /**
-   * Late usage, and usage that other invoices billed in part or in whole. Only its difference from the billed amount is
-   * billed.
-   */
+  /** Late usage, and usage that other invoices billed in part or in whole. Only the unbilled difference is billed. */
   readonly late: readonly CountedUsage[];
 }
 

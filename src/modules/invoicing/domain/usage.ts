@@ -53,7 +53,7 @@ export interface ItemUsage {
   /** Time from which events are counted. Before the period if values of the meter carry over into it. */
   readonly countedFrom: Date;
   /**
-   * Position in the customer's stream of events (the events of one name) up to which events, and voids of events, were
+   * Position in the customer's stream of events (the events of one name) up to which events and their voids were
    * counted.
    */
   readonly upToPosition: bigint;
