@@ -18,9 +18,9 @@ const BILLED_IN_ADVANCE = `
   WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}`;
 
 /**
- * Omits a charge to which a credit line already refers, but not its true-up (a separate line that raises the charge to
- * its minimum, or lowers it to its maximum): credit lines never refer to a true-up, even if they credit it. Sorts by
- * id, so that two transactions that lock the same lines do not deadlock.
+ * Omits charges to which a credit line already refers, but not their true-ups (separate lines that raise a charge to
+ * its minimum, or lower it to its maximum). Credit lines never refer to a true-up, even if they credit it. Sorts by id,
+ * so that two transactions that lock the same lines do not deadlock.
  */
 const CREDITABLE = `
   SELECT line.id ${BILLED_IN_ADVANCE}
@@ -161,8 +161,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the amounts that non-void invoices billed for the usage of an item in a period, and the lines that billed
-   * them, including corrections and true-ups to a minimum or maximum.
+   * Returns the amounts and lines that non-void invoices billed for the usage of an item in a period. Includes
+   * corrections, and true-ups to a minimum or maximum.
    */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));

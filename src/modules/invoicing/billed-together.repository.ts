@@ -79,8 +79,8 @@ export class BilledTogetherRepository {
   }
 
   /**
-   * Returns the id of the newest non-void invoice that was finalized at or after `since`, and credited unused time of
-   * these lines or lowered the amount billed for their usage. Null if there is none.
+   * Returns the id of the newest non-void invoice, finalized at or after `since`, that credited unused time of these
+   * lines or lowered the amount billed for their usage. Null if there is none.
    */
   async takenBackSince(lineIds: readonly string[], since: Date): Promise<string | null> {
     const [id] = await this.database.queryValues<string>(TAKEN_BACK_SINCE, [lineIds, since]);

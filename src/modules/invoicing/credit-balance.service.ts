@@ -115,9 +115,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns three amounts by payment id: credit that refunds of the payment paid out or have reserved, credit from the
-   * payment that lost disputes took, and credit from the payment that invoices used. The first amount includes credit
-   * from credit notes and negative invoices, because refunds can pay out that credit too.
+   * Returns three amounts of credit by payment id: paid out or reserved by refunds of the payment, taken by lost
+   * disputes about it, and used by invoices. The first amount includes credit from credit notes and negative invoices,
+   * because refunds can pay out that credit too.
    */
   async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     const own = await this.grants.returnedOf(paymentIds);
@@ -196,9 +196,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit from a credit note, because the credited invoice was paid with credit
-   * from a payment whose money was refunded, is being refunded, or was lost in a dispute. Counts the taken credit as
-   * lost, refunded or reserved credit of that payment. Returns the amount taken.
+   * Takes up to `amount` of the unused credit from a credit note, and counts it as lost, refunded or reserved credit of
+   * a payment. The credited invoice was paid with credit from this payment, but the money of the payment was refunded,
+   * is being refunded, or was lost in a dispute. Returns the amount taken.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeOfNote(noteId: string, paymentId: string, use: OriginUse, amount: bigint): Promise<bigint> {

@@ -164,8 +164,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns three parts of the credit from each source, by source id: the part that refunds paid out or reserved, the
-   * part that lost disputes took, and the part that invoices used.
+   * Returns three parts of the credit from each source, by source id: paid out or reserved by refunds, taken by lost
+   * disputes, and used by invoices.
    */
   async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     if (sourceIds.length === 0) return new Map();
@@ -205,9 +205,9 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes up to `amount` of the unused credit from the credit note `sourceId`, because the credited invoice was paid
-   * with credit from the payment `originId`. Counts the taken credit as lost, refunded or reserved credit of that
-   * payment, and records it for {@link usesOf}. Returns the amount taken.
+   * Takes up to `amount` of the unused credit from the credit note `sourceId`, and counts it as lost, refunded or
+   * reserved credit of the payment `originId`. The credited invoice was paid with credit from this payment. Records the
+   * amount for {@link usesOf}. Returns the amount taken.
    */
   async takeAtOrigin(
     sourceId: string,

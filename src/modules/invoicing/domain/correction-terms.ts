@@ -21,7 +21,7 @@ import type { UsageLineRequest } from './line-item-request';
 /** The bills that an invoice corrects, because their usage changed, and the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
-  /** By {@link couponKey}. */
+  /** By coupon redemption and corrected period; see {@link couponKey}. */
   readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
 
@@ -84,8 +84,8 @@ export function correctionTerms({
 }
 
 /**
- * Returns the coupons of a bill that apply to the price of added usage, with the amounts from which the discounts are
- * calculated. The remaining amount of each coupon (`restMinor`) is 0 here; {@link CouponsLeft} sets it.
+ * Returns the coupons of a bill that apply to the price of added usage, with the amounts needed to calculate the
+ * discounts. The remaining amount of each coupon (`restMinor`) is 0 here; {@link CouponsLeft} sets it.
  */
 function couponsFor(
   { price, ...request }: UsageLineRequest,

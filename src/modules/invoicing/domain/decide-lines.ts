@@ -21,7 +21,7 @@ import type {
 import { creditOf, type CreditTrace, type LineTrace } from './trace';
 import { billedPartOf, unusedOf } from './unused-time';
 
-/** End of the description of a charge that bills only the rest of a period, because of a change within the period. */
+/** End of a charge's description if, because of a change, it bills only the rest of a period. */
 const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {
@@ -108,8 +108,8 @@ export function decideLines(
 }
 
 /**
- * Removes late usage (accepted after its period was billed) from the context, unless the request sets `lateUsage`, has
- * lines other than credits, or has a credit that makes a line.
+ * Removes late usage (accepted after its period was billed) from the context if it would be alone on the invoice and
+ * the request does not set `lateUsage`. It is alone if the request has only credits, and these make no lines.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -281,9 +281,9 @@ export function creditTraceOf(
 }
 
 /**
- * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. Exception: if a
- * credit note credited a part of the line, returns a credit of 0 instead of null, because a note cannot be voided any
- * more after such a line.
+ * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. But if a credit
+ * note had credited a part of the line, returns a credit of 0 instead of null. This line prevents the note from being
+ * voided.
  */
 function creditLine(
   line: BilledLine,

@@ -47,7 +47,7 @@ export interface UsageLines {
 }
 
 /**
- * Returns the usage lines of a period, one for each group or a single one for all groups together, and the minimum and
+ * Returns the usage lines of a period: one for each group, or one for all groups together. Also returns the minimum and
  * maximum of the price for that period. Leaves out a line with a quantity of 0 for which no fee is due.
  */
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {

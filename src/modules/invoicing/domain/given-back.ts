@@ -6,7 +6,7 @@ export interface RefundedAmount {
   readonly moneyMinor: bigint;
   /**
    * Credit that the invoice used, from payments that were later refunded or lost in disputes, in minor units. Excludes
-   * the part of these refunds and losses that unused credit covered.
+   * what could be taken from unused credit instead.
    */
   readonly creditMinor: bigint;
 }
@@ -26,8 +26,8 @@ export interface ReturnedMoney {
 /** Money and credit of an invoice that went back to the customer, in minor units. */
 export interface ReturnedAmounts extends ReturnedMoney {
   /**
-   * Credit that the invoice used, from payments that were later refunded or lost in disputes. Excludes the part of
-   * these refunds and losses that unused credit covered.
+   * Credit that the invoice used, from payments that were later refunded or lost in disputes. Excludes what could be
+   * taken from unused credit instead.
    */
   readonly lostCreditMinor: bigint;
 }
@@ -70,8 +70,8 @@ export function maxCreditable(
 /**
  * Returns the largest possible total of all refunds of an invoice; null: the whole amount paid in money can be
  * refunded.
- * @param lostMinor amount that cannot be refunded: credit that the invoice used from payments that were refunded or
- *   lost in disputes, plus the money and used credit that open disputes may take
+ * @param lostMinor amount that cannot be refunded: used credit whose payment was refunded or lost in a dispute, plus
+ *   the money and used credit that open disputes may take
  */
 export function maxRefundable(
   { heldMinor, toRefundMinor, paidMinor }: HeldByInvoice,

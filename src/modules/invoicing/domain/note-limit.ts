@@ -38,13 +38,10 @@ export interface NoteLimit {
  * Returns the largest total of a further note. It is the smaller of two amounts:
  * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
  * - the amount of the charges that was not credited yet
- *
  * Amounts lost in disputes without a note lower both. Refunds without a note lower them only if the new note is settled
  * by credit, because a note that is settled by refund may document these refunds.
- *
- * If refunds are to pay out a part of the note, it also cannot give back credit that the invoice used from payments
- * that were later refunded or lost in disputes. Other notes do not have this limit, because the credit that they give
- * covers the loss.
+ * If refunds are to pay out a part of the note, credit that the invoice used is also excluded if its payment was later
+ * refunded or lost in a dispute. Other notes do not have this limit, because the credit that they give covers the loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -81,8 +78,8 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
 }
 
 /**
- * Returns the amount given back without a note: by lost disputes and, if the new note is settled by credit, also by
- * refunds.
+ * Returns the amount given back without a credit note: by lost disputes and, if the new note is settled by credit, also
+ * by refunds.
  */
 function givenBackWithoutNote(
   { amountPaid }: Invoice,

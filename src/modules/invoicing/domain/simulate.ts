@@ -48,8 +48,8 @@ interface Bill {
   readonly lines: readonly SimulatedLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. For a correction, this can be more negative than the amount of the line, which is limited to
-   * the amounts that were left of the billed lines.
+   * Amount at list prices. For a correction, this can be more negative than the amount of the line, because that amount
+   * is limited to what was left of the billed lines.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
