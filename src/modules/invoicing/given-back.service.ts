@@ -37,7 +37,8 @@ export class GivenBackService {
   }
 
   /**
-   * Returns how much of an invoice may still be credited, in minor units by invoice id; absent if refunds set no limit.
+   * Returns how much of an invoice may still be credited after refunds and lost disputes, in minor units by invoice id.
+   * Omits invoices without such a limit.
    */
   async creditableOf(
     requests: readonly Pick<GivenBackTerms, 'refunded'>[],

@@ -96,7 +96,7 @@ export class InvoicePostings {
     await this.post(invoice, postWriteOff(invoice.currency, amountRemaining(invoice)), now);
   }
 
-  /** Posts the use of credit from finalized negative invoices to lower other invoices. */
+  /** Posts credit from finalized negative invoices that lowered the amounts owed on other invoices. */
   async postCreditApplied(used: readonly UsedCredit[]): Promise<void> {
     for (const { invoice, amountMinor, recoveredMinor, usedAt } of used) {
       await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), usedAt);
