@@ -149,8 +149,8 @@ export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint
 }
 
 /**
- * Returns what is left of a coupon; null for a percentage without a limit. Negative if invoices took off more than the
- * coupon gives: they used a returned discount again, and the invoice that had returned it was voided.
+ * Returns what is left of a coupon; null for a percentage without a limit. Negative if invoices used a returned
+ * discount again, and the invoice that had returned it was voided afterwards.
  */
 export function leftOf(coupon: CouponContext): bigint | null {
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;

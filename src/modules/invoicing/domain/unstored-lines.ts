@@ -51,8 +51,8 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns a line for usage that was billed without a stored line, because its amount was 0. If there was usage, the
- * line is a usage correction, even if the period has no stored line to correct. Otherwise it is the first bill of the
+ * Returns a usage line for a billed period that has none stored, because the amount was 0. If there was usage, the line
+ * is a usage correction, even if the period has no stored line to correct. Otherwise it is the first bill of the
  * period. Returns null if there was no usage and a stored line bills the period, such as a true-up, or the record has
  * no `billTerms`.
  * @param lines lines of finalized, non-void invoices
