@@ -45,7 +45,7 @@ const takenBack = (later: string): string => `
 
 const TAKEN_BACK_SINCE = takenBack('invoice.finalized_at >= $2');
 
-/** Compares numbers, not times, because a test clock can finalize several invoices at the same time. */
+/** Compares invoice numbers, not times, because a test clock can finalize several invoices at the same time. */
 const TAKEN_BACK_AFTER = takenBack(
   '(length(invoice.number), invoice.number) > (length($2::text), $2::text)',
 );
