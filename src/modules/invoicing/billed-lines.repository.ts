@@ -18,9 +18,9 @@ const BILLED_IN_ADVANCE = `
   WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}`;
 
 /**
- * Omits charges that a credit line has already credited, but not their true-ups (lines that raise a charge to its
- * minimum, or lower it to its maximum), because a credit line refers only to the charge, even if it also credits the
- * true-up. Sorts by id, so that two transactions that lock the same lines do not deadlock.
+ * Omits charges to which a credit line already refers, but not their true-ups (separate lines that raise a charge to
+ * its minimum, or lower it to its maximum). Credit lines never refer to a true-up, even if they credit it. Sorts by id,
+ * so that two transactions that lock the same lines do not deadlock.
  */
 const CREDITABLE = `
   SELECT line.id ${BILLED_IN_ADVANCE}
@@ -58,8 +58,8 @@ const OF_INVOICES = `
   SELECT id, period_start_at AS "billedFrom", tax_rates AS "taxRates" FROM invoice WHERE id = ANY ($1)`;
 
 /**
- * Sums discounts by coupon redemption and billing period. The discount of a usage correction counts in the period of
- * the corrected bill, not in the period of the invoice that contains the correction.
+ * Sums discounts by coupon redemption and billing period. A usage correction is on a later invoice, but its discount
+ * counts in the period of the corrected bill.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS "redemptionId", period.start_at AS "periodStartAt",
@@ -88,10 +88,9 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Reads returned discounts from the invoice lines, because the column `coupons` omits those that cannot be used again.
- * `is_used` is true if the coupon discounted the charges of an invoice, or if a usage correction was the first use of
- * the coupon. A discount with a limit (`mostMinor`) does not make `is_used` true, because it only used returned
- * discounts again.
+ * Takes returned discounts from the invoice lines, because the column `coupons` omits returned discounts that cannot be
+ * used again. `is_used` is true if the coupon discounted the charges of an invoice, or was first used by a usage
+ * correction. It is not true for a discount limited by `mostMinor`, which only used returned discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT redemption_id AS "redemptionId", sum(applied)::text AS applied, bool_or(is_used) AS "isUsed"
@@ -147,7 +146,7 @@ export class BilledLinesRepository {
     return this.withInvoices(await this.invoices.findLines(ids));
   }
 
-  /** Returns the ids of non-void invoices that billed an item in advance for a period ending after `unusedFrom`. */
+  /** Returns the ids of non-void invoices that billed these items in advance for a period ending after `unusedFrom`. */
   async invoicesInAdvance(credited: readonly CreditedItem[]): Promise<readonly string[]> {
     if (credited.length === 0) return [];
     const sql = `SELECT DISTINCT line.invoice_id AS id ${BILLED_IN_ADVANCE}`;
@@ -162,8 +161,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the amounts that non-void invoices billed for the usage of an item in a period, and the lines that billed
-   * them, including corrections and true-ups to a minimum or maximum.
+   * Returns the amounts and lines that non-void invoices billed for the usage of an item in a period. Includes
+   * corrections, and true-ups to a minimum or maximum.
    */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));

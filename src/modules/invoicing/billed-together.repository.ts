@@ -23,11 +23,11 @@ const BILLED_ELSEWHERE = `
   WHERE elsewhere.net IS NOT NULL`;
 
 /**
- * Finds the newest non-void invoice that took back charges of lines. Void invoices do not count, because their credits
- * and corrections are calculated again when they are regenerated. A credit or correction of charges that were
- * discounted to 0 has an amount of 0, so corrections are recognized by their amount at list prices (`differenceMinor`;
- * absent from older lines).
- * @param later condition of the invoices that count
+ * Finds the newest non-void invoice that credited unused time of the lines, or lowered the amount billed for their
+ * usage. Void invoices do not count, because their credits and corrections are calculated again when they are
+ * regenerated. A usage correction is recognized by its amount at list prices (`differenceMinor`; absent from older
+ * lines), because its `amount` is 0 if the corrected charges were discounted to 0.
+ * @param later SQL condition: only invoices that meet it count
  */
 const takenBack = (later: string): string => `
   SELECT invoice.id FROM (
@@ -45,7 +45,7 @@ const takenBack = (later: string): string => `
 
 const TAKEN_BACK_SINCE = takenBack('invoice.finalized_at >= $2');
 
-/** Compares numbers, because several invoices of a customer can be finalized at the same time of a test clock. */
+/** Compares invoice numbers, not times, because a test clock can finalize several invoices at the same time. */
 const TAKEN_BACK_AFTER = takenBack(
   '(length(invoice.number), invoice.number) > (length($2::text), $2::text)',
 );
@@ -53,7 +53,7 @@ const TAKEN_BACK_AFTER = takenBack(
 interface ElsewhereRow {
   readonly line_ids: readonly string[];
   readonly net: string;
-  /** For each line, its tax shares as stored. */
+  /** Tax shares of the lines on other invoices, as stored: one list for each line. */
   readonly taxes: unknown;
   readonly credited_taxes: unknown;
 }
@@ -66,7 +66,7 @@ const sharesOf = (ofLines: unknown): readonly TaxShare[] =>
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
-  /** Omits lines whose item and period no other invoice billed. */
+  /** Omits lines whose item and period are on no other invoice. */
   async billedElsewhere(invoiceId: string): Promise<BilledElsewhere> {
     const rows = await this.database.query<ElsewhereRow>(BILLED_ELSEWHERE, [invoiceId]);
     return new Map(
@@ -79,15 +79,18 @@ export class BilledTogetherRepository {
   }
 
   /**
-   * Returns the id of the newest non-void invoice that was finalized at or after `since`, and credited unused time of
-   * these lines or lowered the amount billed for their usage. Null if there is none.
+   * Returns the id of the newest non-void invoice, finalized at or after `since`, that credited unused time of these
+   * lines or lowered the amount billed for their usage. Null if there is none.
    */
   async takenBackSince(lineIds: readonly string[], since: Date): Promise<string | null> {
     const [id] = await this.database.queryValues<string>(TAKEN_BACK_SINCE, [lineIds, since]);
     return id ?? null;
   }
 
-  /** Returns true if a non-void invoice with a later number credited unused time or took back usage of these lines. */
+  /**
+   * Returns true if a non-void invoice whose number follows `number` credited unused time of these lines, or lowered
+   * the amount billed for their usage.
+   */
   async isTakenBackAfter(lineIds: readonly string[], number: string): Promise<boolean> {
     const ids = await this.database.queryValues<string>(TAKEN_BACK_AFTER, [lineIds, number]);
     return ids.length > 0;

@@ -74,8 +74,8 @@ export class BillingContextService {
    * Reads the contexts of many billing requests. Returns a function that maps a request to its context. All contexts of
    * a customer contain the same credit: the credit available before any of these invoices uses it.
    * @param customers the customers of all requests
-   * @param issuedAt the present, to issue the invoices: locks the data that they will change. Null, for previews: locks
-   *   nothing
+   * @param issuedAt the present time, if the invoices will be issued: the data that they change is locked. Null for
+   *   previews: nothing is locked
    */
   async loadAll(
     requests: readonly ContextRequest[],

@@ -16,7 +16,7 @@ import {
 } from '../metering';
 import type { UsageGroup } from './domain/usage';
 
-/** Returns what the events of a group are charged; of all groups together if `group` is null. */
+/** Returns the charges for the events of one group; null: for the events of all groups together. */
 export type ChargesOf = (group: UsageGroup | null) => ChargedEvents;
 
 const EVENTS_AT_ONCE = 1_000;
@@ -27,8 +27,8 @@ export class ChargedEventsService {
   constructor(private readonly usage: UsageStore) {}
 
   /**
-   * Returns the sums from which the price of all events that `query` counts can be calculated. Reads the events of all
-   * groups at once.
+   * Returns a function that gives the charges for the events that `query` counts. Reads the events of all groups at
+   * once.
    * @param isByGroup true: each group is charged separately. False: all groups are charged together, as the group null
    * @throws {ProblemError} `usage_archived` if some of the events are stored only in archive files
    */

@@ -18,12 +18,12 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
   /** For a regenerated invoice: ids of the coupon redemptions to which the void invoice had returned discounts. */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone in which the months of repeating coupons are counted. If set, a repeating coupon is left out if it would
-   * discount a period outside its months. Set for drafts and regenerated invoices, because a later period may already
-   * have been billed when they are finalized.
+   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices, because a
+   * later period may have been billed before they are finalized. A coupon is then left out if its months cannot include
+   * both the period of this invoice and the later periods that the coupon discounted.
    */
   readonly timeZone?: string;
-  /** True: the invoice is regenerated after its subscription ended. Coupons that ended then still apply. */
+  /** True: the invoice is regenerated after its subscription ended. Coupons that ended with it still apply. */
   readonly hasEnded?: boolean;
   /**
    * For a renewal draft that is calculated again: its stored coupons. Only these apply, with their present remaining
@@ -48,8 +48,8 @@ export class CouponContextsService {
   ) {}
 
   /**
-   * Returns a function that maps a request to the coupons that apply to it, and the coupons of earlier lines that the
-   * request may credit or correct.
+   * Returns a function that maps a request to the coupons that apply to it. Includes the coupons of earlier lines that
+   * the request may credit or correct.
    */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],
@@ -135,9 +135,8 @@ export class CouponContextsService {
 
   /**
    * Leaves out repeating coupons that would discount periods outside their months. The months of a coupon begin with
-   * the earliest billing period that it discounted. If the request bills an even earlier period, the months would begin
-   * with that period and end sooner. So a coupon is left out if it has already discounted a period at or after that
-   * sooner end.
+   * the earliest billing period that it discounted. If the request bills an even earlier period, the months would
+   * begin, and end, sooner. If the coupon already discounted a period at or after that sooner end, it is left out.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],
@@ -180,8 +179,8 @@ function redemptionIdsOf({
 
 /**
  * Sorts coupons by redemption id, so that coupons redeemed at the same time always apply in the same order. Leaves out
- * percentage coupons with duration `once` that were used in another billing period, because discounts returned to them
- * can be used again only in that period.
+ * percentage coupons with duration `once` that were used in another billing period: a discount that is returned to such
+ * a coupon can be used again only in the period in which it was given.
  */
 function inPeriod(
   terms: readonly RedeemedTerms[],

@@ -6,7 +6,7 @@ import type { Invoice, InvoiceCoupon } from './domain/invoice';
 
 /**
  * Returns the effect of an invoice on its coupons. For each coupon: the discount, the returned discount, the amount
- * left for later invoices (0 unless the duration is `once`), and the end of the months if the coupon is repeating.
+ * left for later invoices (0 unless the duration is `once`), and, for a repeating coupon, when its months end.
  */
 export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[] {
   return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
@@ -38,9 +38,8 @@ type InvoiceEffects = Pick<Invoice, 'coupons' | 'lines'>;
 
 /**
  * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice; `corrected`
- * has the entries for usage corrections of earlier bills. `unusableMinor` is the sum of the returned discounts that no
- * entry counts. They cannot be used again, because they belong to another billing period or to a coupon that no longer
- * applies.
+ * has the entries for usage corrections of earlier bills. `unusableMinor` is the part of the returned discounts that
+ * cannot be used again, because it belongs to another billing period or to a coupon that no longer applies.
  */
 function effectsOf({ coupons, lines }: InvoiceEffects) {
   const entries = groupBy(coupons, ({ redemptionId }) => redemptionId);

@@ -35,9 +35,7 @@ export interface NewPaymentCredit {
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
-  /**
-   * Amount reserved for pending refunds. Includes credit from credit notes and negative invoices, as `refunded` does.
-   */
+  /** Reserved for pending refunds. Includes credit from credit notes and negative invoices, as `refunded` does. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   /** Part of `reserved` plus `refunded` that came from credit notes and negative invoices, not from the payment. */
@@ -89,7 +87,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns the credit that these invoices used, less the amounts that {@link takeOfNote} took from their credit notes.
+   * Returns the credit that these invoices used, less the amounts that {@link takeOfNote} took of their credit notes.
    */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOf(invoiceIds);
@@ -117,9 +115,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns three amounts by payment id: credit that refunds of the payment paid out or have reserved, credit from the
-   * payment that lost disputes took, and credit from the payment that invoices used. The first amount includes credit
-   * from credit notes and negative invoices, because refunds can pay out that credit too.
+   * Returns three amounts of credit by payment id: paid out or reserved by refunds of the payment, taken by lost
+   * disputes about it, and used by invoices. The first amount includes credit from credit notes and negative invoices,
+   * because refunds can pay out that credit too.
    */
   async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     const own = await this.grants.returnedOf(paymentIds);
@@ -189,8 +187,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit from a payment, and counts it as refunded. Used if invoices had used this
-   * credit when the payment was refunded, and it has become unused since. Returns the amount taken. The caller has
+   * Takes up to `amount` of the unused credit from a payment, and counts it as refunded. Used for credit that could not
+   * be taken when the payment was refunded, because invoices used it then. Returns the amount taken. The caller has
    * locked the payment.
    */
   takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {
@@ -199,8 +197,8 @@ export class CreditBalanceService {
 
   /**
    * Takes up to `amount` of the unused credit from a credit note, and counts it as lost, refunded or reserved credit of
-   * a payment. Used if the credited invoice was paid with credit from this payment, but the money of the payment was
-   * refunded, is being refunded, or was lost in a dispute. Returns the amount taken.
+   * a payment. The credited invoice was paid with credit from this payment, but the money of the payment was refunded,
+   * is being refunded, or was lost in a dispute. Returns the amount taken.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeOfNote(noteId: string, paymentId: string, use: OriginUse, amount: bigint): Promise<bigint> {

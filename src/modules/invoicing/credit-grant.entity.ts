@@ -22,7 +22,6 @@ export class CreditGrantEntity implements StoredCreditGrant {
   @AmountColumn({ default: 0 }) readonly reserved!: bigint;
   @AmountColumn({ default: 0 }) readonly refunded!: bigint;
   @AmountColumn({ default: 0 }) readonly lost!: bigint;
-  /** The invoice, credit note or payment that the credit came from. */
   @ReferenceColumn() readonly sourceId!: string;
   @InstantColumn() readonly createdAt!: Date;
 }

@@ -7,7 +7,7 @@ import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { CoveredCredit } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
-/** Column of a payment's credit. `takeAtOrigin` adds to it the amount that it takes from a credit note. */
+/** Column of a payment's credit to which `takeAtOrigin` adds the amount that it takes from a credit note. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
 type AmountOfCredit = OriginUse | 'remaining';
@@ -29,7 +29,7 @@ const ADD = `
 
 /**
  * Moves an amount between two columns of the credit from a source, and returns the amount.
- * @param amount SQL expression of the columns of the credit and of `$2`
+ * @param amount SQL expression that may use the columns of the credit, and `$2`
  */
 const MOVE_BETWEEN = (from: AmountOfCredit, to: AmountOfCredit, amount: string): string => `
   UPDATE credit_grant SET ${from} = credit_grant.${from} - moved.amount, ${to} = credit_grant.${to} + moved.amount
@@ -164,8 +164,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns three parts of the credit from each source, by source id: the part that refunds paid out or reserved, the
-   * part that lost disputes took, and the part that invoices used.
+   * Returns three parts of the credit from each source, by source id: paid out or reserved by refunds, taken by lost
+   * disputes, and used by invoices.
    */
   async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     if (sourceIds.length === 0) return new Map();
@@ -180,40 +180,34 @@ export class CreditGrantsRepository {
     );
   }
 
-  /**
-   * Reserves up to `amount` of a credit for refunds. The credit is the one that the object `sourceId`, such as a payment,
-   * has given.
-   */
+  /** Reserves up to `amount` of the credit from a source, such as a payment, for refunds. */
   async reserve(sourceId: string, amount: bigint): Promise<void> {
     await this.move(RESERVE, [sourceId], amount);
   }
 
-  /** Marks up to `amount` of the reserved credit from a source as refunded. Returns the amount marked. */
+  /** Moves up to `amount` from the reserved to the refunded credit from a source. Returns the amount moved. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     return this.move(TAKE_RESERVED, [sourceId], amount);
   }
 
   /**
-   * Takes up to `amount` of the unused credit from a payment, because a dispute about the payment was lost. With a
-   * negative amount, credit that was taken before becomes available again. Returns the amount taken.
+   * Moves up to `amount` from the available to the lost credit from a payment; a negative amount moves it back. Returns
+   * the amount moved.
    * @param sourceId id of the payment
    */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
     return this.move(TAKE_LOST, [sourceId], amount);
   }
 
-  /**
-   * Marks up to `amount` of the unused credit from a payment as refunded. Used if invoices had used this credit when
-   * the payment was refunded, and it has become unused since. Returns the amount marked.
-   */
+  /** Moves up to `amount` from the available to the refunded credit from a payment. Returns the amount moved. */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     return this.move(TAKE_REFUNDED, [sourceId], amount);
   }
 
   /**
    * Takes up to `amount` of the unused credit from the credit note `sourceId`, and counts it as lost, refunded or
-   * reserved credit of the payment `originId`. Used if the credited invoice was paid with credit from this payment.
-   * Records the amount for {@link usesOf}. Returns the amount taken.
+   * reserved credit of the payment `originId`. The credited invoice was paid with credit from this payment. Records the
+   * amount for {@link usesOf}. Returns the amount taken.
    */
   async takeAtOrigin(
     sourceId: string,

@@ -67,13 +67,12 @@ export interface CreditNoteWithLimits extends IssuedCreditNote {
   /** Largest total of further credit notes with the same `settle` (refund or credit) as this note. */
   readonly leftToGiveBack: bigint;
   /**
-   * Credit that paid the invoice, but came from payments that were later refunded or lost in disputes, without the part
-   * that the credit of this note or other credit covers. 0 if this credit already lowers `leftToGiveBack`.
+   * Credit that paid the invoice, but came from payments that were later refunded or lost in disputes. Without the part
+   * that other unused credit or the credit of this note covers. 0 if `leftToGiveBack` is already lowered because of it.
    */
   readonly lostCredit: bigint;
 }
 
-/** Issues and voids credit notes for finalized invoices. */
 @Injectable()
 export class CreditNotesService {
   constructor(
@@ -265,7 +264,7 @@ export class CreditNotesService {
   }
 
   /**
-   * Adds the amounts of a credit note line to the credited amounts of its invoice line; subtracts them for `sign` -1.
+   * Adds the amounts of a credit note line to the credited amounts of its invoice line, or subtracts them (`sign` -1).
    */
   private async creditLine(invoice: Invoice, part: CreditNoteLine, sign: 1n | -1n): Promise<void> {
     const line = invoice.lines.find(({ id }) => id === part.lineId);
@@ -278,7 +277,10 @@ export class CreditNotesService {
     });
   }
 
-  /** Follows what returned the credit that the note gave, such as the void of an invoice that had used it. */
+  /**
+   * Returns the time of the void: `readAt`, or the last change of the note or of the customer's credit if that is
+   * later.
+   */
   private async voidedAt(note: CreditNote, invoice: Invoice, readAt: Date): Promise<Date> {
     if (note.creditId === null || invoice.testClockId !== null) return changedAt(readAt, note);
     const latest = await this.ledger.latestAfter([note.customerId], readAt);

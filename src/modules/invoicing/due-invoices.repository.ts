@@ -16,8 +16,8 @@ const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
 
 /**
- * Invoices with a planned automatic charge, except on test clocks. Includes invoices that are no longer open: they are
- * not charged, but their collection ends at that time, and their subscriptions may become active again.
+ * Invoices with a planned automatic charge, except on test clocks. For invoices that are no longer open, collection
+ * ends at that time instead, and their subscriptions may become active again.
  */
 export const WAITING_FOR_COLLECTION: WaitingRows = {
   table: 'invoice',
@@ -48,7 +48,7 @@ const LOCK_OVERDUE = `
   SELECT id FROM invoice WHERE id = ANY ($1) AND due_at <= $2 AND ${BECOMES_OVERDUE}
   ORDER BY due_at, id FOR NO KEY UPDATE SKIP LOCKED`;
 
-/** Reads when the next planned charge on a test clock is due. Includes charges of invoices that are no longer open. */
+/** Reads when the next automatic charge, or the next end of a collection, is due on a test clock. */
 export const NEXT_COLLECTION = `
   SELECT least(
     (SELECT min(collect_at) FROM invoice
@@ -65,23 +65,23 @@ const STOP_COLLECTING = `
     updated_at = greatest(updated_at, $2)
   WHERE id = ANY ($1)`;
 
-/** Does not increment the version, because the API does not show the `collect_at` of invoices that are not open. */
+/** Leaves the version unchanged, because the API does not show the `collect_at` of invoices that are not open. */
 const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 
 const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = greatest(updated_at, $3)
   WHERE id = ANY ($1)`;
 
-/** Changes only `collect_at` of invoices that are not open, for the same reason as {@link CLOSE_COLLECTION}. */
+/** For invoices that are not open, changes only `collect_at`, for the same reason as {@link CLOSE_COLLECTION}. */
 const POSTPONE_DUE = `
   UPDATE invoice SET collect_at = $2, version = version + (status = 'open')::int,
     updated_at = CASE WHEN status = 'open' THEN greatest(updated_at, $3) ELSE updated_at END
   WHERE id = $1 AND collect_at <= $3`;
 
-/** So that locked rows delay the charges of other customers only for a short time. */
+/** Limits the time for which a locked row can delay the charges of other customers. */
 const SHORT_WAITS = { statementMs: 30_000, lockMs: 500 };
 
-/** Does not increment the version, because the API does not show `is_collected_while_unpaid`. */
+/** Leaves the version unchanged, because the API does not show `is_collected_while_unpaid`. */
 const COLLECT_WHILE_UNPAID = `
   UPDATE invoice SET is_collected_while_unpaid = true WHERE id = ANY ($1)`;
 
@@ -146,14 +146,12 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(ONE_DUE_FOR_COLLECTION, [id, now]);
   }
 
-  /** Plans the automatic charge of an invoice, or its end, for a later time if it is due. */
+  /** Delays the automatic charge of an invoice, or the end of its collection, if it is due. */
   async postponeCollectable(id: string, at: Date, now: Date): Promise<void> {
     await this.database.query(POSTPONE_DUE, [id, at, now]);
   }
 
-  /**
-   * Returns the ids of void, written off or wholly credited invoices that still have a planned charge, which is due.
-   */
+  /** Returns the ids of void, written off or wholly credited invoices whose collection is due to end. */
   findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [
       scope,
@@ -167,7 +165,7 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(OVERDUE(scope), [scope, now, limit]);
   }
 
-  /** Locks those of the invoices that become overdue, until the transaction ends. Skips invoices that are locked. */
+  /** Locks the given invoices that must be marked as overdue, until the transaction ends. Skips locked invoices. */
   lockOverdue(ids: readonly string[], now: Date): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(LOCK_OVERDUE, [ids, now]);
@@ -220,7 +218,8 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Locks the open invoices of subscriptions. Returns the ids of subscriptions with a pending payment of one of them.
+   * Locks the open invoices of subscriptions. Returns the ids of the subscriptions whose invoices have a pending
+   * payment.
    */
   async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = await this.openOf(subscriptionIds);

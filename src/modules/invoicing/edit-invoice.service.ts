@@ -11,7 +11,6 @@ import { invoiceBillsPeriod, invoiceNotDraft, invoiceNotFound } from './invoicin
 import { invoiceDeleted, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Changes the metadata of invoices, and deletes drafts. */
 @Injectable()
 export class EditInvoiceService {
   constructor(

@@ -39,10 +39,6 @@ export class FinalizationService {
     private readonly outbox: Outbox,
   ) {}
 
-  /**
-   * Returns a function that maps an invoice to the amount that its subscription owes on earlier invoices. See {@link
-   * LowerOpenInvoicesService}.
-   */
   owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
   ): Promise<OwedBySubscription> {
@@ -50,7 +46,7 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes a draft whose amounts were calculated in this transaction. The billed amounts do not change afterwards.
+   * Finalizes a draft whose amounts were calculated in this transaction. Its billed amounts never change afterwards.
    * @param before the stored draft; the event `invoice.finalized` shows how its amounts changed
    */
   async finalize(draft: Invoice, before: Invoice, customer: Customer, now: Date): Promise<Invoice> {

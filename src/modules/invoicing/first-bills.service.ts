@@ -47,7 +47,7 @@ interface CorrectedBill extends LateReading {
   readonly invoice: Invoice | null;
 }
 
-/** A coupon whose discounts on an earlier bill are read. `billedFrom` is the period start of that invoice. */
+/** A coupon of an earlier invoice, to be read with its discounts. That invoice's period starts at `billedFrom`. */
 interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;
@@ -114,8 +114,8 @@ export class FirstBillsService {
   }
 
   /**
-   * Returns all lines for the items and periods of the late usage and of the corrected invoices, by {@link
-   * usagePeriodKey}.
+   * Returns the usage lines of non-void invoices for the items and periods of the late usage and of the corrected
+   * invoices, by {@link usagePeriodKey}.
    */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [

@@ -36,7 +36,10 @@ export class GivenBackService {
     return { invoiceIds: [...credited, ...corrected], late };
   }
 
-  /** Returns the amounts, by invoice id, to which refunds and disputes limit credits, in minor units. */
+  /**
+   * Returns how much of an invoice may still be credited after refunds and lost disputes, in minor units by invoice id.
+   * Omits invoices without such a limit.
+   */
   async creditableOf(
     requests: readonly Pick<GivenBackTerms, 'refunded'>[],
   ): Promise<ReadonlyMap<string, bigint>> {

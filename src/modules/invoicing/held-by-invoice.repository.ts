@@ -6,9 +6,10 @@ import { isInEffect } from './invoice-query';
 
 /**
  * Calculates how much of the charges of invoices is left, with tax. Negative lines (credits and usage corrections) take
- * back charges of earlier invoices. So negative lines on the invoice itself (`own`) do not lower its charges, but
- * negative lines on later invoices do (`later`, `corrected`). The trace of a usage correction lists in `taken` the
- * invoices whose charges it lowers, each with its part of the correction before exclusive tax.
+ * back charges of earlier invoices, not of the invoice that contains them. So an invoice's charges are not lowered by
+ * its own negative lines (`own`), but by those of later invoices (`later`, `corrected`). The trace of a usage
+ * correction lists in `taken` the invoices whose charges it lowers, each with its part of the correction before
+ * exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,

@@ -48,7 +48,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Postpones a due charge that could not be started, or its end, by a minute. The invoice need not be locked.
+   * Postpones a due charge that could not be started, or the due end of a collection, by a minute. The invoice need not
+   * be locked.
    */
   postponeFailed(id: string, now: Date): Promise<void> {
     return this.due.postponeCollectable(id, new Date(now.getTime() + FAILED_WAIT_MS), now);
@@ -68,9 +69,9 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Stops automatic charges of locked open invoices. A payment that is made through the API, or another payment method,
-   * can start them again. Records `invoice.updated`, except for invoices that become overdue now, because
-   * `invoice.overdue` is recorded for them.
+   * Stops automatic charges of locked open invoices. A payment through the API, or a new payment method, can start them
+   * again. Records `invoice.updated`, except for invoices that become overdue now, because `invoice.overdue` is
+   * recorded for them.
    */
   async stopCollecting(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.due.stopCollecting(

@@ -59,9 +59,7 @@ export class InvoicePaymentsService {
     return this.invoices.find(id);
   }
 
-  /**
-   * Locks the invoice until the caller's transaction ends. Lock order: subscription, invoice, payments of the invoice.
-   */
+  /** Locks the invoice for the caller's transaction. Lock order: subscription, invoice, payments of the invoice. */
   async lock(id: string): Promise<Invoice> {
     const invoice = await this.invoices.lock(id);
     invariant(invoice !== null, `The invoice ${id} is gone.`);

@@ -25,7 +25,6 @@ export interface UsedCredit {
   readonly usedAt: Date;
 }
 
-/** Posts changes of invoices to the ledger. */
 @Injectable()
 export class InvoicePostings {
   constructor(
@@ -36,8 +35,8 @@ export class InvoicePostings {
   /**
    * Posts finalized invoices. Revenue of lines billed in advance is deferred until their period is over. Recognizes the
    * deferred revenue of the periods in `earned`. The revenue of a line is never recognized twice.
-   * @param invoices finalized in this transaction but not stored as finalized yet. The revenue of lines with
-   *   `isReleased` is earned already, so this call defers and recognizes it
+   * @param invoices finalized in this transaction but not stored as finalized yet. Lines with `isReleased` are earned
+   *   already: this call both defers and recognizes their revenue
    * @param earned periods that are over, at most one for each subscription
    */
   async postFinalized(
@@ -97,7 +96,7 @@ export class InvoicePostings {
     await this.post(invoice, postWriteOff(invoice.currency, amountRemaining(invoice)), now);
   }
 
-  /** Posts the use of credit from finalized negative invoices to lower other invoices. */
+  /** Posts credit from finalized negative invoices that lowered the amounts owed on other invoices. */
   async postCreditApplied(used: readonly UsedCredit[]): Promise<void> {
     for (const { invoice, amountMinor, recoveredMinor, usedAt } of used) {
       await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), usedAt);

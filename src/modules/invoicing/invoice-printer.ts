@@ -184,7 +184,6 @@ export class InvoicePrinter {
     return runs;
   }
 
-  /** Returns the characters in the texts for which no font has a glyph. */
   missingIn(texts: readonly string[]): ReadonlySet<string> {
     const others = texts.filter((text) => NOT_ASCII.test(text));
     return new Set(others.flatMap((text) => this.missingOf(text, { weight: 'regular' })));

@@ -43,9 +43,9 @@ export class InvoiceTextsService {
   }
 
   /**
-   * After the open transaction is committed, finds, logs and counts the invoices with characters that no font has. The
-   * search takes long if there are many lines, and the transaction has locked the invoice numbers. If it fails, the
-   * error is only logged, because the invoices are finalized.
+   * Finds, logs and counts the invoices with characters that no font has. Waits until the open transaction is
+   * committed, because the search takes long for many lines, and the transaction has locked the invoice numbers. If the
+   * search fails, the error is only logged, because the invoices are finalized.
    */
   reportFinalized(invoices: readonly Invoice[]): void {
     this.database.afterCommit(() => {
@@ -54,7 +54,7 @@ export class InvoiceTextsService {
   }
 
   /**
-   * Logs and counts the print of an invoice if characters were missing.
+   * If characters of a printed invoice were missing, logs and counts this.
    * @param missing characters of the invoice that no font has
    */
   reportPrinted(invoice: Invoice, missing: ReadonlySet<string>): void {

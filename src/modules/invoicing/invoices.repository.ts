@@ -26,11 +26,10 @@ const ADD_CREDITED = `
 
 /**
  * Marks lines billed in advance as released (their deferred revenue is recognized), and sums their net amounts. Selects
- * lines that end in the given periods, and lines that end later if their items end with the period (`ends_items`).
- * Lines that ended before the period were marked with an earlier period, or when they were stored. Reads lines by item,
- * because a subscription may have hundreds of invoices. Looks up each line in `released_line`, because a join may read
- * the whole table. `is_released` is true for lines that were marked when they were stored, or by an earlier version of
- * this service.
+ * lines that end in the given periods. If items end with the period (`ends_items`), also selects their later lines.
+ * Lines that ended before the period are marked already. Reads lines by item, because a subscription may have hundreds
+ * of invoices. Looks up each line in `released_line`, because a join may read the whole table. `is_released` is true
+ * only for lines that were marked when they were stored, or by an earlier version of this service.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -53,7 +52,7 @@ const TAKE_NUMBERS = `
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
 
-/** Deferred revenue that is recognized, in minor units, and the time at which the newest part of it was deferred. */
+/** Deferred revenue that is recognized, in minor units, and when the newest of its invoices was finalized. */
 interface ReleasedRevenue {
   readonly netMinor: bigint;
   readonly updatedAt: Date;

@@ -73,9 +73,7 @@ export class InvoicesService {
     return this.drafts.usageSince(customerIds);
   }
 
-  /**
-   * Locks an invoice until the caller's transaction ends. Lock order: subscription, invoice, payments of the invoice.
-   */
+  /** Locks an invoice for the caller's transaction. Lock order: subscription, invoice, payments of the invoice. */
   lock(id: string): Promise<Invoice | null> {
     return this.invoices.lock(id);
   }
@@ -111,8 +109,8 @@ export class InvoicesService {
   }
 
   /**
-   * Returns true if a later invoice credited or corrected charges of the invoice. A void would return the same amounts
-   * and discounts again.
+   * Returns true if a later invoice credited or corrected charges of the invoice. A void would then return the same
+   * amounts and discounts a second time.
    */
   private isTakenBack({ lines, number }: Invoice): Promise<boolean> {
     const lineIds = lines.map(({ id }) => id);

@@ -26,7 +26,7 @@ import { UsageReadingsService } from './usage-readings.service';
  * ledger, and have already used credit.
  */
 export interface PreparedInvoices {
-  /** Drafts without numbers. A draft with a grace period stays a draft until that period ends. */
+  /** Drafts without numbers. A draft with a grace period stays a draft until its grace period ends. */
   readonly drafts: readonly Invoice[];
   readonly customers: ReadonlyMap<string, Customer>;
 }
@@ -166,8 +166,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Returns the customers of billing requests. Gives a customer without a currency the currency of the request, unless
-   * the request has no lines: its invoice may bill nothing.
+   * Returns the customers of billing requests. Gives a customer without a currency the currency of the request, except
+   * if the request has no lines, because its invoice may bill nothing.
    */
   private async customersOf(
     requests: readonly BillingRequest[],

@@ -13,7 +13,6 @@ import type { UsedCredit } from './invoice-postings';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Uses credit from negative invoices to lower the amounts that their subscriptions owe. */
 @Injectable()
 export class LowerOpenInvoicesService {
   constructor(
@@ -62,7 +61,7 @@ export class LowerOpenInvoicesService {
   /**
    * Returns a function that maps an invoice to the amount that its subscription owes on earlier invoices. Credit from a
    * negative invoice pays this amount first. Only the rest can be used by other invoices of the customer in the same
-   * transaction. So for a customer with a single request, the amount is not needed, and the function returns 0.
+   * transaction. For a customer with a single request, there is no other invoice, and the function returns 0.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

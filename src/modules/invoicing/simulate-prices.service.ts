@@ -68,7 +68,7 @@ interface Simulation {
   readonly currency: string;
   /** New price for each price of the plan, by the id of the replaced price; null if the price is dropped. */
   readonly replacements: ReadonlyMap<string, NamedPrice | null>;
-  /** Why a price of the plan cannot be replaced by the new price of its name, by the id of the former. */
+  /** By price id: why the new price of the same name cannot replace that price of the plan. */
   readonly unmatched: ReadonlyMap<string, MatchFault>;
   readonly meters: ReadonlyMap<string, Meter>;
 }

@@ -29,10 +29,9 @@ const BILLED = `
 /**
  * Finds billed usage without an invoice line: nothing was used, or late usage did not change the amount due. Returns
  * the newest records of each item and period, one for each group. Leaves out two kinds of records:
- * - An invoice that billed the period was voided after the record was made. If both happened at the same instant, as on
- *   a test clock, keeps the record if it is not for late usage and the period has lines on finalized, non-void
- *   invoices.
- * - The record has no usage, and the bill of its period is void and was not replaced.
+ * - Records made before an invoice that billed the period was voided. If both happened at the same instant, as on a
+ *   test clock, keeps the record if it is not for late usage and the period has lines on finalized, non-void invoices.
+ * - Records without usage, if the bill of their period is void and was not replaced.
  */
 const USAGE_WITHOUT_LINE = `
   WITH newest AS (

@@ -41,7 +41,7 @@ export const TAX_ROWS = [
   `SELECT id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
 ];
 
-/** Recognized and deferred revenue. By invoice: net amounts before discounts. By credit note: net amounts, negative. */
+/** Recognized and deferred revenue. By invoice: net amounts plus discounts. By credit note: net amounts, negative. */
 export const REVENUE_ROWS = [
   `SELECT invoice_id AS key, customer_id, currency, line.net + line.discount AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
@@ -80,7 +80,7 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
-/** Credit from payments used by invoices, by payment: the part not available, reserved, paid out or lost. */
+/** Credit from payments used by invoices, by payment: all credit less what is available, reserved, paid out or lost. */
 export const USED_CREDIT_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount - remaining - reserved - refunded - lost AS amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_') AND amount > remaining + reserved + refunded + lost`;
@@ -140,7 +140,7 @@ export const CREDITING_ROWS = [
    WHERE credits_line_id IS NOT NULL AND ${isInEffect('invoice')}`,
 ];
 
-/** Finds lines billed together of which issued credit notes took more than their net amount or their tax. */
+/** Finds lines that share an invoice, item and period, if credit notes took more than their net amount or their tax. */
 export const CREDITED_BEYOND_THEIR_LINES = `
   SELECT min(line.id) || ': net ' || sum(net) || ', credited ' || sum(credited_net)
     || ', tax ' || sum(line.tax) || ', credited ' || sum(credited.tax)

@@ -17,7 +17,6 @@ interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }
 
-/** Calculates the charges for usage so far, with the functions that calculate invoices. */
 @Injectable()
 export class UsageQuotesService {
   constructor(
@@ -27,8 +26,8 @@ export class UsageQuotesService {
   ) {}
 
   /**
-   * Returns the present charges for the usage of each request, and for its `late` usage within what `refunded` leaves.
-   * Changes and locks nothing.
+   * Returns the present charges for the usage and the late usage of each request. If late usage lowers a charge,
+   * `refunded` of the request limits the amount given back. Changes and locks nothing.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quote(requests: readonly BillingRequest[], now: Date): Promise<readonly UsageQuote[]> {

@@ -71,9 +71,9 @@ export class UsageReadingsService {
   }
 
   /**
-   * Returns the usage that invoices for these requests bill, and all usage of the customers of requests with `lateUsage`
-   * `closed`. Their commit marks the usage of the subscription as closed. No event may be stored between the count of
-   * the last invoice and this mark.
+   * Returns the usage to block: the usage that invoices for these requests bill and, if `lateUsage` is `closed`, all
+   * usage of the customer. Such an invoice marks the usage of its subscription as closed, and no event may be stored
+   * between the count of this usage and the mark.
    */
   async usageToBlock(requests: readonly UsageOf[]): Promise<UsageToBlock> {
     const all = [...usageToReadByRequest(requests).values()].flat();
@@ -128,11 +128,11 @@ export class UsageReadingsService {
   }
 
   /**
-   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception: if
-   * the invoice is void, allows archived usage that another invoice has billed since the void. Prevents archiving until
+   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception: for a
+   * void invoice, archived usage that another invoice has billed since the void is allowed. Prevents archiving until
    * the transaction ends.
    * @param otherwise sentence for the error message: the refused operation, and the alternative
-   * @returns the invoice without the lines for the usage allowed by the exception
+   * @returns the invoice without the lines for usage that is allowed by the exception
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(invoice: Invoice, otherwise: string): Promise<Invoice> {

@@ -9,9 +9,7 @@ export interface InvoiceRateTerms extends AppliedTaxRate {
 export interface BillCoupon {
   readonly redemptionId: string;
   readonly isUsed: boolean;
-  /**
-   * True if the coupon is a percentage with a limit on its discount: `mostMinor` of its `InvoiceCoupon` is not null.
-   */
+  /** True if the coupon is a percentage whose discount was limited: its `InvoiceCoupon` has a `mostMinor`. */
   readonly isLimited: boolean;
 }
 
@@ -19,7 +17,7 @@ export interface BillCoupon {
 export interface BillTerms {
   /** Absent in terms that were stored before this field was added. */
   readonly invoiceId?: string;
-  /** Start of the invoice period of the first bill; null if its invoice has no period. */
+  /** Start of the period of the invoice that is the first bill; null if that invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or under reverse charge. */
@@ -31,8 +29,8 @@ export interface BillTerms {
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
   /**
-   * Present only if this may be the first use of the coupon, and the coupon is `repeating` or a percentage with
-   * duration `once`.
+   * Present if the usage billed later may be the first use of the coupon. Only for `repeating` coupons, and percentages
+   * with duration `once`.
    */
   readonly begins?: true;
 }
@@ -42,7 +40,7 @@ export interface BilledByCoupon
  * are stored in the trace of the line that bills it.
  */
 export interface BilledBy {
-  /** Start of the invoice period of the first bill; null if its invoice has no period. */
+  /** Start of the period of the invoice that is the first bill; null if that invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or under reverse charge. */
@@ -51,7 +49,9 @@ export interface BilledBy {
   readonly coupons: readonly BilledByCoupon[];
 }
 
-/** Returns the discounts on an amount of usage that is added to a bill; none if the amount is 0 or negative. */
+/**
+ * Returns the discounts on usage that is billed after the first bill of its period; none if the amount is not positive.
+ */
 export function addedDiscounts(
   amountMinor: bigint,
   { coupons }: Pick<BilledBy, 'coupons'>,

@@ -2,8 +2,8 @@ import type { LeftTogether } from '../../../core/invoice';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Sums, by line id, of what is left of the lines that other invoices have for the item and period of the line, for
- * example because usage arrived late. Lines of void invoices do not count.
+ * By id of an invoice line: net amount and taxes that other non-void invoices billed for the same item and period, less
+ * credit notes. Late usage, for example, is billed by another invoice.
  */
 export type BilledElsewhere = ReadonlyMap<string, LeftTogether>;
 

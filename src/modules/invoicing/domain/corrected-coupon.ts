@@ -5,7 +5,7 @@ import type { CouponContext } from './decide-coupons';
 export interface CorrectedCoupon extends CouponContext {
   /** Start of the period of the corrected invoice; null: that invoice has no period. */
   readonly billedFrom: Date | null;
-  /** Start of the billing period that the corrected invoice belongs to; null: that invoice has no period. */
+  /** Start of the billing period that contains `billedFrom`; null if `billedFrom` is null. */
   readonly periodStartAt: Date | null;
   /**
    * For `repeating`: when the months of the coupon end if they begin at `periodStartAt`. Null for other durations, or
@@ -18,11 +18,11 @@ export interface CorrectedCoupon extends CouponContext {
    */
   readonly lastAt: Date | null;
   /**
-   * True if the coupon discounted a finalized, non-void invoice of this billing period. Used only for a percentage with
-   * duration `once`.
+   * True if the coupon discounted a finalized, non-void invoice of the billing period that starts at `periodStartAt`.
+   * Used only for a percentage with duration `once`.
    */
   readonly isDiscounted: boolean;
-  /** True if the coupon was first used in this billing period by a usage correction, not by a first bill. */
+  /** True if the coupon was first used by a usage correction of the billing period that starts at `periodStartAt`. */
   readonly isFirstUsedByCorrection: boolean;
 }
 
@@ -35,8 +35,8 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
  * There are three cases:
  * - The coupon discounted the bill.
  * - The correction can be the first use of the coupon.
- * - The coupon is a percentage with duration `once`, and discounted another invoice of the billing period. The discount
- *   on the added usage is then limited to the discounts that credits returned to the coupon.
+ * - The coupon is a percentage with duration `once`, and discounted another invoice of the same billing period. Here,
+ *   it takes off at most the discounts that credits returned to it.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;

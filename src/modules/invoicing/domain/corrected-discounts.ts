@@ -21,8 +21,8 @@ export interface CorrectedDiscount {
 }
 
 /**
- * Returns the key of the remaining amount of a coupon. A coupon has one remaining amount for each corrected period. But
- * with duration `once`, it has a single one for all periods.
+ * Returns the key under which the remaining amount of a coupon is kept: one key for each corrected period, but a single
+ * key for all periods if the duration is `once`.
  */
 export function remainingKey(
   { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,
@@ -31,7 +31,6 @@ export function remainingKey(
   return duration === 'once' ? redemptionId : `${redemptionId} ${billedFrom?.getTime() ?? ''}`;
 }
 
-/** Returns the discounts that usage corrections took from coupons or returned to them. */
 export function correctedDiscounts(
   lines: readonly Pick<LineDraft, 'amount' | 'trace'>[],
 ): readonly CorrectedDiscount[] {

@@ -21,7 +21,7 @@ import type { UsageLineRequest } from './line-item-request';
 /** The bills that an invoice corrects, because their usage changed, and the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
-  /** By {@link couponKey}. */
+  /** By coupon redemption and corrected period; see {@link couponKey}. */
   readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
 
@@ -42,8 +42,8 @@ export interface CorrectionTerms {
 }
 
 /**
- * Returns the terms for corrections of these bills. Without bills there are no discounts and taxes. This is enough for
- * a caller that needs only the amounts before discounts and taxes.
+ * Returns the discounts and taxes for corrections of these bills. A caller that needs only the amounts before discounts
+ * and taxes can omit the bills.
  */
 export function correctionTerms({
   firstBills = new Map(),
@@ -84,8 +84,8 @@ export function correctionTerms({
 }
 
 /**
- * Returns the coupons of a bill that apply to the price of a request, with the amounts needed to discount `addedMinor`
- * of added usage. Sets `restMinor` to 0; {@link CouponsLeft} sets the real value later.
+ * Returns the coupons of a bill that apply to the price of added usage, with the amounts needed to calculate the
+ * discounts. The remaining amount of each coupon (`restMinor`) is 0 here; {@link CouponsLeft} sets it.
  */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
@@ -120,8 +120,7 @@ function couponsFor(
 }
 
 /**
- * Returns, by redemption id, the amount to which each percentage coupon of a bill applies, including all corrections so
- * far.
+ * Returns, by redemption id, the amount of a bill, with corrections so far, to which each percentage coupon applies.
  */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));

@@ -26,8 +26,8 @@ export class CouponsLeft {
   }
 
   /**
-   * Takes the discounts on added usage from the coupons: lowers their remaining amounts, and records that the coupons
-   * were used. Returns `billedBy` with the former remaining amounts as `restMinor`.
+   * Subtracts the discounts on added usage from the remaining amounts of the coupons. Returns `billedBy` with the
+   * remaining amount that each coupon had before (`restMinor`).
    */
   takeDiscounts(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;

@@ -84,9 +84,9 @@ export function amountOfCredit(
 }
 
 /**
- * Returns the lines of an invoice as credit notes may credit them. Two limits apply to the net amount and to the tax:
- * what is left of the line, and what is left of all lines of the invoice for the same item and period. The second limit
- * is lower if a maximum reduced these lines, or if usage corrections on other invoices did.
+ * Returns the lines of an invoice with the limits for crediting them. Two limits apply to the net amount and to the
+ * tax: what is left of the line, and what is left of all lines of the invoice for the same item and period. The second
+ * limit is lower if a maximum, or a usage correction on another invoice, reduced these lines.
  *
  * @param invoice result of {@link countCredits}
  */
@@ -137,7 +137,7 @@ function creditableLine(line: InvoiceLine, together: LeftTogether): CreditableLi
   };
 }
 
-/** Returns the sum of the shares for each rate, less the sum of the `credited` shares. */
+/** Returns the tax of each tax rate: the sum in `shares` less the sum in `credited`. */
 export function sumByRate(
   shares: readonly TaxShare[],
   credited: readonly TaxShare[],
@@ -152,9 +152,9 @@ export function sumByRate(
 }
 
 /**
- * Adds the credit lines of later invoices to the credited amounts and taxes of the lines of this invoice. A credit for
- * unused time refers only to the line of a charge, but can also take back a true-up: the separate line that lifts the
- * charge to its minimum. Such a credit is counted on the charge first, and the excess on the true-up.
+ * Adds the credit lines of later invoices to the credited net amounts and taxes of the lines of this invoice. A credit
+ * for unused time refers only to the line of a charge, but can also take back the true-up: the separate line that lifts
+ * the charge to its minimum. It is counted on the charge first; the rest is counted on the true-up.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -199,8 +199,8 @@ export interface GivenBack extends ReturnedAmounts {
 }
 
 /**
- * Returns how much of a new credit note can be paid out by refunds: the amount of the invoice that was paid in money,
- * less {@link lostForRefunds} and the parts of earlier notes that are paid out by refunds. Never negative.
+ * Returns how much of a new credit note can be paid out by refunds: the paid money, less {@link lostForRefunds}, and
+ * less the parts of earlier notes that are paid out by refunds. Never negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,

@@ -19,8 +19,8 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the duration is `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For duration `once`, otherwise null. Amount coupon: the remaining amount, negative if more than the amount was taken
-   * off; null if the coupon was never used.
+   * For duration `once`, otherwise null. Amount coupon: the remaining amount; null if the coupon was never used;
+   * negative if more was taken off than the coupon gives.
    * Percentage: the discounts that credits returned to the coupon; null if none.
    */
   readonly remainingMinor: bigint | null;
@@ -104,8 +104,8 @@ export function couponsOf(
 }
 
 /**
- * Returns false if the months of the coupon have ended when the billing period starts. A draft can have such a coupon
- * if another invoice used the coupon first after the draft was made.
+ * Returns false if the months of a repeating coupon end before the billing period starts. A draft can have such a
+ * coupon if another invoice used the coupon first, after the draft was made.
  */
 function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
   return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
@@ -115,10 +115,10 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
  * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
  * This is so in two cases:
  * - The corrections were the first use of a percentage with duration `once`.
- * - The corrections discounted another period, and the months of the coupon do not include both that period and the
+ * - The corrections discounted another period, and the months of the coupon cannot include both that period and the
  *   billing period of the invoice.
  *
- * A draft keeps such a coupon, because another invoice may bill the late usage instead.
+ * The coupon still stays on a draft: if another invoice bills the late usage first, the draft can use the coupon.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -149,8 +149,8 @@ export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint
 }
 
 /**
- * Returns what is left of a coupon; null for a percentage without a limit. Negative if invoices took off more than the
- * coupon gives, because an invoice is void whose returned discount they used again.
+ * Returns what is left of a coupon; null for a percentage without a limit. Negative if invoices used a returned
+ * discount again, and the invoice that had returned it was voided afterwards.
  */
 export function leftOf(coupon: CouponContext): bigint | null {
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;
@@ -163,8 +163,8 @@ export function leftOf(coupon: CouponContext): bigint | null {
 }
 
 /**
- * Returns the end of the coupon's months. They begin with the given billing period, or with an earlier one that the
- * coupon already discounted. Null if the coupon has no months, or if there is no such period.
+ * Returns the end of the coupon's months. They begin with the given billing period, or with an earlier period that the
+ * coupon already discounted. Null if the coupon has no months, or if there is neither period.
  */
 function endOfMonths(
   coupon: CouponContext,

@@ -21,7 +21,9 @@ export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxTreatment: TaxTreatment;
   readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
-  /** Latest time of the credit and of the earlier lines that the invoice may use; null: not after the present. */
+  /**
+   * Time of the last change of the credit and earlier lines that the invoice may use; null if not after the present.
+   */
   readonly followsAt?: Date | null;
 }
 
@@ -31,8 +33,8 @@ export interface NewInvoiceIds {
 }
 
 /**
- * Returns the draft for a billing request, with the amounts that the draft would have if it were finalized now. It
- * cannot be finalized before its `updatedAt`, which is `followsAt` of the context if that is later than now.
+ * Returns the draft for a billing request, with the amounts that it would have if it were finalized now. It cannot be
+ * finalized before its `updatedAt`: `now`, or `followsAt` of the context if that is later.
  */
 export function decideInvoice(
   request: BillingRequest,
@@ -133,7 +135,7 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
 }
 
 /**
- * Separates true-ups from the other lines. Returns the other lines, and the minimums and maximums behind the true-ups.
+ * Separates true-ups from the other lines. Returns the other lines, and the minimums and maximums that caused true-ups.
  */
 function splitTrueUps(lines: readonly InvoiceLine[]): {
   readonly charges: readonly InvoiceLine[];
@@ -164,8 +166,8 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
 }
 
 /**
- * Calculates the amounts of all lines, true-ups included. `drafts` has the same lines in the same order. `terms` are
- * the coupons, taxes and credit that were used.
+ * Calculates the amounts of all lines, including true-ups. Also returns `drafts`, the same lines in the same order, and
+ * `terms`, the coupons, taxes and credit that were used.
  */
 function priced(
   currency: string,

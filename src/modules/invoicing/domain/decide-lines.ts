@@ -21,12 +21,12 @@ import type {
 import { creditOf, type CreditTrace, type LineTrace } from './trace';
 import { billedPartOf, unusedOf } from './unused-time';
 
-/** Last words of the description of a charge for the rest of a period, made because of a change within the period. */
+/** End of a charge's description if, because of a change, it bills only the rest of a period. */
 const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
-  /** Commitments (the minimum and maximum of a price), each with the request for which a true-up line may be needed. */
+  /** Minimums and maximums of prices. Each may cause a true-up line for its request (`of`). */
   readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
     readonly of: ChargeLineRequest | UsageLineRequest;
   })[];
@@ -49,8 +49,8 @@ export interface LineContext extends Partial<CorrectedBills> {
 
 /**
  * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link sortRank}. Leaves out
- * charges prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. But
- * keeps a credit of 0 if credit notes are the reason why nothing was left to credit.
+ * charges prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. But a
+ * credit of 0 is kept if a credit note already credited a part of the line.
  *
  * @param nextId makes the id of the next line
  */
@@ -108,9 +108,8 @@ export function decideLines(
 }
 
 /**
- * Removes late usage (accepted after its period was billed) from the context if it would be alone on the invoice, and
- * the request does not set `lateUsage`. Late usage is alone if the request has no lines except credits, and none of
- * these credits makes a line.
+ * Removes late usage (accepted after its period was billed) from the context if it would be alone on the invoice and
+ * the request does not set `lateUsage`. It is alone if the request has only credits, and these make no lines.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -216,9 +215,9 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from the amount that is now left of the credited line. Returns null if another credit
- * line already credits that line, if the invoice of that line is now void, or if {@link creditLine} returns null. If
- * the revenue of the credited line was released meanwhile, the credit lowers revenue instead of deferred revenue.
+ * Calculates a credit line again, from what is now left of the credited line. Returns null if {@link creditLine} does,
+ * if another credit line already credits the same line, or if the invoice of the credited line is now void. If the
+ * revenue of the credited line was released meanwhile, the credit lowers revenue instead of deferred revenue.
  *
  * @param context has the finalized lines of the credited item
  * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
@@ -283,7 +282,7 @@ export function creditTraceOf(
 
 /**
  * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. But if a credit
- * note had credited a part of the line, returns a credit of 0 instead of null. This zero line keeps the note from being
+ * note had credited a part of the line, returns a credit of 0 instead of null. This line prevents the note from being
  * voided.
  */
 function creditLine(

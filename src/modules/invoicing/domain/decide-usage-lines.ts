@@ -47,8 +47,8 @@ export interface UsageLines {
 }
 
 /**
- * Returns one line for each `UsagePart` of the usage of a period. Also returns the commitments (minimum and maximum of
- * the price) for that period. Leaves out a part with a quantity of 0 for which no fee is due.
+ * Returns the usage lines of a period: one for each group, or one for all groups together. Also returns the minimum and
+ * maximum of the price for that period. Leaves out a line with a quantity of 0 for which no fee is due.
  */
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
   const { rating } = request.price;
@@ -88,10 +88,9 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
 }
 
 /**
- * Returns the line that bills late usage (accepted after its period was billed). Its amount is the difference between
- * the amount of the usage as counted now and the amount billed so far. Both are for all groups together, within the
- * minimum and maximum of the price. Returns null if there is no difference, or if the line would take back usage that
- * only void lines billed.
+ * Returns the line that bills late usage (accepted after its period was billed): the amount of the usage as counted
+ * now, less the amount billed so far. Both amounts are for all groups together, within the minimum and maximum of the
+ * price. Returns null if there is no difference, or if the line would take back usage that only void invoices billed.
  *
  * The amount of the line is 0 if discounts, credit notes or refunds left nothing to give back. Such a line is still
  * needed, because the next correction is calculated from it. Added usage gets the discounts and taxes of the first bill

@@ -9,9 +9,9 @@ export interface EarnedPeriod {
   readonly currency: string;
   readonly startAt: Date;
   readonly endAt: Date;
-  /** Without items that ended before the period. */
+  /** Items of the subscription that did not end before the period. */
   readonly itemIds: readonly string[];
-  /** True if no item continues after the period. Charges in advance for the time after it are then earned as well. */
+  /** True if all items end with the period. Charges in advance for later time are then earned as well. */
   readonly endsItems: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface BilledAmount {
 export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
   /** Id of the invoice, or the {@link usagePeriodKey} if no line of a finalized, non-void invoice billed the usage. */
   readonly id: string;
-  /** Active when the bill was made, even if they did not discount it. */
+  /** Coupons that were active when the bill was made, even if they did not discount it. */
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
   readonly amounts: readonly BilledAmount[];
   /** Highest amount that was ever billed for the period, at list prices. */
@@ -62,11 +62,10 @@ export function termsOfBill(
 }
 
 /**
- * Returns the terms that now apply to a first bill that has no line for the usage. Normally these are the stored terms.
- * If their invoice was voided or regenerated since, the terms of `latest` apply, but with the stored taxes if `latest`
- * has no charge.
- * @param latest the invoice of the bill, or the newest invoice that regenerates it; undefined if the bill has no
- *   invoice
+ * Returns the discounts and taxes that now apply to usage of a period if no invoice line bills the usage yet. Normally
+ * these are the stored ones (`kept`). If their invoice was voided or regenerated since, those of `latest` apply; but
+ * the stored taxes stay if `latest` has no charge.
+ * @param latest the invoice of `kept`, or the newest invoice that regenerates it; undefined if `kept` has no invoice
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;
@@ -88,7 +87,7 @@ export function isFirstBillLine({ trace }: Pick<InvoiceLine, 'trace'>): boolean 
 }
 
 /**
- * Returns the amounts before discounts to which the coupons of an invoice apply, including later corrections.
+ * Returns the amounts of an invoice to which its coupons apply: before discounts, and including later corrections.
  * @param history lines of all invoices, oldest first, for the items and periods on this invoice
  */
 export function billedAmounts(

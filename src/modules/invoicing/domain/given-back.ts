@@ -5,8 +5,8 @@ import { allocate, greater } from '../../../core/money';
 export interface RefundedAmount {
   readonly moneyMinor: bigint;
   /**
-   * Credit that the invoice used from payments which were later refunded or lost in disputes, in minor units. Does not
-   * include losses that were covered by unused credit.
+   * Credit that the invoice used, from payments that were later refunded or lost in disputes, in minor units. Excludes
+   * what could be taken from unused credit instead.
    */
   readonly creditMinor: bigint;
 }
@@ -26,8 +26,8 @@ export interface ReturnedMoney {
 /** Money and credit of an invoice that went back to the customer, in minor units. */
 export interface ReturnedAmounts extends ReturnedMoney {
   /**
-   * Credit that the invoice used from payments which were later refunded or lost in disputes. Does not include losses
-   * that were covered by unused credit.
+   * Credit that the invoice used, from payments that were later refunded or lost in disputes. Excludes what could be
+   * taken from unused credit instead.
    */
   readonly lostCreditMinor: bigint;
 }
@@ -56,7 +56,8 @@ export interface HeldByInvoice {
 
 /**
  * Returns how much of an invoice may still be credited: what is left of its charges, less the amounts that went back to
- * the customer without a credit note. Null if no amount did: then what is left of the credited lines is the only limit.
+ * the customer without a credit note. Null if there are no such amounts: then the only limit is what is left of the
+ * credited lines.
  */
 export function maxCreditable(
   { heldMinor, toRefundMinor }: HeldByInvoice,
@@ -69,8 +70,8 @@ export function maxCreditable(
 /**
  * Returns the largest possible total of all refunds of an invoice; null: the whole amount paid in money can be
  * refunded.
- * @param lostMinor amount that cannot be refunded: used credit from payments that were refunded or lost in disputes,
- *   plus the money and used credit that open disputes may take
+ * @param lostMinor amount that cannot be refunded: used credit whose payment was refunded or lost in a dispute, plus
+ *   the money and used credit that open disputes may take
  */
 export function maxRefundable(
   { heldMinor, toRefundMinor, paidMinor }: HeldByInvoice,
@@ -98,7 +99,7 @@ export interface TakenFrom {
 
 export interface LimitedCorrection {
   readonly taken: readonly TakenFrom[];
-  /** Total of `taken` if refunds reduced it; otherwise null. */
+  /** Total of `taken` if refunds made it less than the correction; otherwise null. */
   readonly mostMinor: bigint | null;
 }
 

@@ -6,8 +6,9 @@ const HOUR_MS = 3_600_000;
 /**
  * Returns the end of the grace period, during which an invoice stays a draft; null if it is finalized at once. Only an
  * invoice for the end of a billing period (reason `renewal` or `end`) has a grace period, so that it can bill usage
- * that arrives late. The hours count from the end of the billing period, even if the invoice is made later. No grace
- * period is given after these hours, or for a request without lines, which only corrects earlier bills.
+ * that arrives late. `graceHours` count from the end of the billing period, even if the invoice is made later. An
+ * invoice made after these hours has no grace period, and neither has one without requested lines, which only corrects
+ * earlier bills.
  */
 export function graceEnd(
   { reason, renewsAt, lines }: Pick<BillingRequest, 'reason' | 'renewsAt' | 'lines'>,
@@ -20,7 +21,7 @@ export function graceEnd(
   return endAt > now ? endAt : null;
 }
 
-/** A draft in its grace period, with the requests to calculate its lines again at the end of that period. */
+/** A draft in its grace period, with the requests from which its lines are calculated again when it is finalized. */
 export type WaitingDraft = Invoice & {
   readonly finalizesAt: Date;
   readonly requestedLines: NonNullable<Invoice['requestedLines']>;

@@ -61,8 +61,8 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
 }
 
 /**
- * Returns the amount of a line at list prices. A negative usage correction can be larger at list prices than its
- * `amount` shows, because `amount` is limited to what was left of the billed lines.
+ * Returns the amount of a line at list prices. A negative usage correction can take back more at list prices than its
+ * `amount`, which is limited to what was left of the billed lines.
  */
 export function listedAmount({ amount, trace }: Pick<InvoiceLine, 'amount' | 'trace'>): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
@@ -102,9 +102,7 @@ function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: strin
   return of(taxShares) - of(creditedTaxShares);
 }
 
-/**
- * Returns the discounts of lines by coupon and period, less the discounts that were already returned to the coupons.
- */
+/** Returns the discounts of lines, by coupon and period, less the discounts that were already returned to coupons. */
 function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   const byKey = new Map<string, HeldDiscount>();
   for (const line of lines) {

@@ -17,8 +17,8 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 /**
  * Returns the time of the next automatic charge of an invoice, after a payment has ended and its reserved amount was
  * freed; null if no further charge is planned.
- * @param wasAttempt true if the payment was a failed automatic charge: `retry` then gives the time. After any other
- *   payment, the charge is due now if `retry` still plans one and no payment is pending
+ * @param wasAttempt true: the payment was a failed automatic charge, and `retry` gives the time. False: the charge is
+ *   due now, if `retry` still plans one and no payment is pending
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -37,9 +37,9 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the `collectAt` of an invoice that is void, written off or wholly credited. It is `now`, but nothing is
- * charged then: due work ends the collection of the invoice, and makes the subscription active again if it has no other
- * open invoice. Null if the invoice is not charged automatically or bills no subscription.
+ * Returns the `collectAt` of an invoice that is void, written off or wholly credited: `now`. Nothing is charged then. A
+ * background job ends the collection of the invoice, and makes the subscription active again if it has no other open
+ * invoice. Null if the invoice is not charged automatically or bills no subscription.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
@@ -49,7 +49,6 @@ export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
 export interface AttemptedInvoice {
   readonly id: string;
   readonly attemptCount: number;
-  /** True while a further attempt is planned. */
   readonly isPlanned: boolean;
 }
 

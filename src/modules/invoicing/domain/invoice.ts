@@ -53,8 +53,8 @@ export interface InvoiceCoupon {
   readonly amountMinor: bigint;
   /**
    * Discounts that this invoice returned to the coupon: by usage corrections if `correctedFrom` is present, otherwise
-   * by credits. Unless the duration is `once`, discounts returned by credits count only for the same billing period.
-   * Absent from older invoices.
+   * by credits. Unless the duration is `once`, credits return only discounts of the same billing period. Absent from
+   * older invoices.
    */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
@@ -107,8 +107,8 @@ export interface InvoiceLine {
   /** Id of the line whose unused part this credit line takes back; null for other lines. */
   readonly creditsLineId: string | null;
   /**
-   * Amount that credit lines and credit notes have taken back so far. Can be more than `amount`: a credit for unused
-   * time counts here even if it also takes back the true-up of the charge.
+   * Amount that credit lines and credit notes have taken back so far. Can be more than `amount`: if a credit for unused
+   * time also takes back the true-up of a charge, all of it counts on the line of the charge.
    */
   readonly credited: bigint;
   /** Part of `net` that credit notes have taken back so far. */
@@ -162,8 +162,8 @@ export interface Invoice {
   readonly collection: Collection;
   readonly attemptCount: number;
   /**
-   * Time of the next automatic charge. If the invoice is no longer open, the time at which its collection ends. Null:
-   * neither is planned.
+   * Time of the next automatic charge or, if the invoice is no longer open, the time at which its collection ends. Null
+   * if neither is planned.
    */
   readonly collectAt: Date | null;
   /**

@@ -8,7 +8,7 @@ export interface BilledPrice {
   readonly priceId: string;
   readonly name: string;
   readonly rating: Price;
-  /** Minimum for a full period, in minor units. `maximumMinor` is the maximum for a full period. */
+  /** Minimum for a full period, in minor units; null: none. `maximumMinor` likewise. */
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
 }
@@ -37,8 +37,8 @@ export interface UsageLineRequest {
   readonly period: Period;
   readonly fullPeriod: Period;
   /**
-   * Start of the billing period. At this time, the value of a `weighted_sum` is reset to 0, unless the meter is
-   * recurring. Within the billing period, the value carries over.
+   * Start of the billing period. A `weighted_sum` (a value averaged over time) keeps its value within the billing
+   * period. It is reset to 0 at the start, unless the meter is recurring.
    */
   readonly heldSince: Date;
   /**
@@ -49,8 +49,8 @@ export interface UsageLineRequest {
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
   /**
-   * Discounts and taxes of the first bill of the period, if that bill has no line for this usage. If nothing was due,
-   * and so no invoice was made, these are the terms that the invoice would have had.
+   * Discounts and taxes of the first bill of the period, if that bill has no line for this usage. If no invoice was
+   * made, because nothing was due, the discounts and taxes that it would have had.
    */
   readonly billTerms?: BillTerms;
 }
@@ -67,13 +67,13 @@ export interface CreditLineRequest {
   readonly itemId: string;
   readonly unusedFrom: Date;
   /**
-   * `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Drafts store these
-   * words.
+   * `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Do not rename these
+   * values: drafts store them.
    */
   readonly end: 'border' | 'termination';
   /**
-   * After a change of plans: the proration unit of the new plan version, in which the unused part is counted. Absent:
-   * the unit of the credited line.
+   * Unit in which the unused part is counted. Present after a change of plans: the proration unit of the new plan
+   * version. Absent: the unit of the credited line.
    */
   readonly unit?: 'day' | 'second';
 }

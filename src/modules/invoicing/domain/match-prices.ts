@@ -16,11 +16,12 @@ export interface MatchFault {
 }
 
 /**
- * Matches new prices to the prices that all versions of a plan sold, by name. Two prices match only if both have the
- * same meter, `isByGroup` and `timing`. A flat price matches only a flat price, because its quantity is not known. A
- * sold price is dropped if no new price has its name. If the new price of its name does not match it, it is unmatched,
- * and bills with it cannot be simulated. A new price is a fault unless, in at least one version that sold its name, it
- * matches all prices of its name.
+ * Matches new prices to the prices of the same name that all versions of a plan sold. Two prices match only if both
+ * have the same meter, `isByGroup` and `timing`. A sold flat price matches only a flat price, because its quantity is
+ * not known.
+ * - `replacements`: null for a sold price without a new price of its name.
+ * - `unmatched`: sold prices that the new price of their name does not match. Bills with them cannot be simulated.
+ * - `faults`: new prices that repeat a name, or that in no version match all prices of their name.
  *
  * @param sold prices of each version
  */

@@ -11,9 +11,12 @@ import type { Invoice, InvoiceLine } from './invoice';
 /** The largest total of a further credit note, and what lowers it. In minor units, with tax. */
 export interface NoteLimit {
   readonly creditableTotalMinor: bigint;
-  /** Charges of the invoice, before its negative lines are subtracted, except for those of a maximum. */
+  /** Charges of the invoice. A line that lowers a charge to its maximum is subtracted; other negative lines are not. */
   readonly chargedMinor: bigint;
-  /** Negative lines of the invoice that give back nothing of other invoices, such as a one-off line of -400. */
+  /**
+   * Negative lines such as a one-off line of -400. Not lines that lower a charge to its maximum or credit other
+   * invoices.
+   */
   readonly takenOffMinor: bigint;
   /** Credits and usage corrections on this invoice that give back charges of other invoices. */
   readonly onInvoiceMinor: bigint;
@@ -22,26 +25,23 @@ export interface NoteLimit {
   readonly creditNotesMinor: bigint;
   /** Refunded without a credit note. 0 if the new note is settled by refund, because it may document such refunds. */
   readonly refundedMinor: bigint;
-  /** Amount lost in disputes, as far as it is not included in the other amounts. */
+  /** Lost in disputes without a credit note. */
   readonly lostMinor: bigint;
   /**
-   * Credit that the invoice used from payments which were later refunded or lost in disputes. 0 if this does not limit
+   * Credit that the invoice used, from payments that were later refunded or lost in disputes. 0 if it does not limit
    * the new note.
    */
   readonly lostCreditMinor: bigint;
 }
 
 /**
- * Returns the largest total of a further note. Two limits apply:
+ * Returns the largest total of a further note. It is the smaller of two amounts:
  * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
  * - the amount of the charges that was not credited yet
- *
- * Amounts lost in disputes without a note lower both limits. Refunds without a note lower them only if the new note is
- * settled by credit, because a note that is settled by refund may document these refunds.
- *
- * A third limit applies if refunds are to pay out a part of the note: it cannot give back credit that the invoice used
- * from a payment that was later refunded or lost in a dispute. Other notes do not have this limit, because the credit
- * that they give covers the loss.
+ * Amounts lost in disputes without a note lower both. Refunds without a note lower them only if the new note is settled
+ * by credit, because a note that is settled by refund may document these refunds.
+ * If refunds are to pay out a part of the note, credit that the invoice used is also excluded if its payment was later
+ * refunded or lost in a dispute. Other notes do not have this limit, because the credit that they give covers the loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -78,8 +78,8 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
 }
 
 /**
- * Returns the amount given back without a note: by lost disputes and, if the new note is settled by credit, also by
- * refunds.
+ * Returns the amount given back without a credit note: by lost disputes and, if the new note is settled by credit, also
+ * by refunds.
  */
 function givenBackWithoutNote(
   { amountPaid }: Invoice,

@@ -45,9 +45,9 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
 }
 
 /**
- * Returns the tax treatment that an invoice prints as a note. Usage that is added to an earlier bill keeps the
- * treatment of that bill, so the charges of an invoice can differ. Reverse charge then takes precedence over exempt,
- * because an invoice must state reverse charge. Without charges, returns the treatment of the invoice.
+ * Returns the tax treatment that an invoice prints as a note. The charges of an invoice can differ in it, because usage
+ * that is added to an earlier bill keeps the treatment of that bill. If some are under reverse charge and others
+ * exempt, returns reverse charge, which an invoice must state. Without charges, returns the treatment of the invoice.
  */
 export function printedTaxTreatment({
   lines,

@@ -18,8 +18,8 @@ export interface ChargeState {
   /** Time up to which charges in advance are earned revenue; null: no charge is earned. */
   readonly earnedUntil: Date | null;
   /**
-   * True for the void first invoice of a subscription that starts only when this invoice is paid. The period of the
-   * invoice never began.
+   * True for the void first invoice of a subscription that would have started only when this invoice was paid. Its
+   * period never began.
    */
   readonly hasNeverBegun: boolean;
   readonly billingPeriod: Period | null;
@@ -30,8 +30,8 @@ export interface ChargeState {
 /**
  * Returns true if a void invoice must not be billed again. There are two cases:
  * - Its period never began.
- * - An item billed in advance changed within the period, or ended within it with a credit for unused time. Its full
- *   price is no longer owed, and the unused part could not be credited, because lines of a void invoice cannot be
+ * - An item billed in advance changed within the period, or ended within it with a credit for unused time. The full
+ *   price is then no longer owed, but the unused part was not credited, because lines of a void invoice cannot be
  *   credited.
  */
 export function isNoLongerOwed(

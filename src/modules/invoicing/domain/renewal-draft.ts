@@ -22,7 +22,8 @@ export function requestOf(draft: WaitingDraft): BillingRequest {
  * kind, item, period and group are unchanged. Charges in advance for a period that was closed meanwhile are earned, not
  * deferred.
  *
- * @param request the result of {@link requestOf} for the draft; `context` must have been read for this request
+ * @param request the result of {@link requestOf} for the draft
+ * @param context the data read for `request`
  * @param earnedUntil time up to which the subscription's charges in advance are earned
  */
 export function recalculateDraft(
@@ -52,8 +53,8 @@ export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: Earn
 }
 
 /**
- * Returns the drafts with a charge in advance whose unearned part is about to be credited. They must be finalized
- * first, because only a finalized charge can be credited.
+ * Returns the drafts with a charge in advance that is not fully earned and is about to be credited. They must be
+ * finalized first, because only a finalized charge can be credited.
  */
 export function draftsWithCreditedCharges(
   drafts: readonly WaitingDraft[],

@@ -3,7 +3,7 @@ import type { LineTrace, RatedTrace } from './trace';
 
 export interface SplitTrace {
   readonly shared: Omit<RatedTrace, 'proration'> | null;
-  /** The whole trace if no part is shared; otherwise its proration (null: the line is not prorated). */
+  /** The whole trace if no part of it is shared; otherwise only the proration (null: the line is not prorated). */
   readonly own: LineTrace | OwnPart | null;
 }
 

@@ -38,7 +38,8 @@ export type SimulatedLine = Pick<
 >;
 
 /**
- * Returns the parts of a usage line. If the new price is a percentage, each part includes the charges for its events.
+ * Returns the usage of a line, by group if the price is by group. If the new price is a percentage, includes the
+ * charges for the events.
  */
 export type PartsOf = (line: SimulatedLine, trace: UsageTrace) => readonly UsagePart[];
 
@@ -47,8 +48,8 @@ interface Bill {
   readonly lines: readonly SimulatedLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. For a correction, this can be more negative than the amount of the line, which is limited to
-   * the amounts that were left of the billed lines.
+   * Amount at list prices. For a correction, this can be more negative than the amount of the line, because that amount
+   * is limited to what was left of the billed lines.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
@@ -56,8 +57,8 @@ interface Bill {
 
 /**
  * Returns what an item would have cost at another price, in minor units before discount and tax. Rates charges and
- * usage again, applies the minimum and maximum of the price, and calculates late usage and unused time from the new
- * amounts. At the same price, the result is the billed total.
+ * usage again, applies the minimum and maximum of the price, and calculates late usage and credits for unused time from
+ * the new amounts. At the price that was billed, the result is the billed total.
  *
  * @param lines in the order in which they were made
  */
@@ -189,8 +190,8 @@ function simulateCredit(
 }
 
 /**
- * Returns true if a credit was calculated from the rounded amount of the line. Older versions of the engine used the
- * price before rounding.
+ * Returns true if a credit was calculated from the rounded amount of the credited line. Older versions of the engine
+ * calculated it from the amount before rounding.
  */
 function isShareOfRoundedAmount({
   fullAmount,
@@ -249,7 +250,7 @@ function fullAmount(price: Price, quantity: string): Rational {
 }
 
 /**
- * Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. 0 for a
+ * Returns the amount that a price charges for a quantity of 0, for a bill whose only line is a true-up. Returns 0 for a
  * price by group, because there were no groups to charge, and for a percentage price, because it has no fee at zero
  * usage.
  */

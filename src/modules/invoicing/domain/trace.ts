@@ -28,7 +28,7 @@ export interface CreditTrace {
   readonly kind: 'credit';
   /**
    * Amount of the credited line and its true-ups for a full period: the billed amount divided by the billed share of
-   * the period. An exact number in text form. In credits made before decision 137, the price before rounding instead.
+   * the period. An exact number in text form. Credits made before decision 137 have the price before rounding here.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;

@@ -19,8 +19,8 @@ export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
 }
 
 /**
- * Returns lines for credits of charges in advance that were not stored, because their amount was 0. Leaves out credits
- * that were not stored for another reason: refunds left nothing to credit, or the invoice with the credit is void.
+ * Returns a line for each credit of a charge in advance that was not stored, because its amount was 0. Leaves out
+ * credits that are missing for another reason: refunds left nothing to credit, or the invoice with the credit is void.
  *
  * @param lines lines of finalized, non-void invoices
  * @param creditAtEnd request for the credit of each item that ended, by item id
@@ -51,11 +51,10 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns a line for usage whose amount was 0, so that no line was stored. If there was usage, the line is a usage
- * correction, which covers all usage of the period if no stored line bills the period. Without usage, the line is the
- * first bill of the period. Returns null for a period without usage if a stored line bills it, such as a true-up, or if
- * the record has no `billTerms`.
- *
+ * Returns a usage line for a billed period that has none stored, because the amount was 0. If there was usage, the line
+ * is a usage correction, even if the period has no stored line to correct. Otherwise it is the first bill of the
+ * period. Returns null if there was no usage and a stored line bills the period, such as a true-up, or the record has
+ * no `billTerms`.
  * @param lines lines of finalized, non-void invoices
  */
 export function unstoredUsage(

@@ -36,11 +36,11 @@ export function linesOfUsage(
 }
 
 /**
- * Returns the record of billed usage, which serves to find and bill late usage (accepted after its period was billed).
+ * Returns the record of billed usage, from which late usage (accepted after its period was billed) is found and billed.
  *
  * @param lines lines of the invoice that bills the usage
  * @param terms discounts and taxes of that invoice; if no invoice was made, those that it would have had; null: none.
- *   Stored only if no line bills the usage, because late usage otherwise finds these terms through the line
+ *   Stored only if no line bills the usage; otherwise they are found through that line
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

@@ -7,19 +7,19 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice that must be rated again. This is late usage (accepted after its period was billed), and
- * other usage if the amount still to be billed differs from the amount on the void invoice.
+ * Usage of a void invoice that must be rated again: late usage (accepted after its period was billed), and usage whose
+ * amount still to be billed differs from the amount on the void invoice.
  */
 export interface UsageToRebill {
-  /** Changed usage that no other invoice billed. It is billed as counted now. */
+  /** Usage that changed, and that no other invoice billed. It is billed in full, as counted now. */
   readonly first: readonly CountedUsage[];
-  /** Late usage, and usage that other invoices billed in part or in whole. Only the difference is billed. */
+  /** Late usage, and usage that other invoices billed in part or in whole. Only the unbilled difference is billed. */
   readonly late: readonly CountedUsage[];
 }
 
 /**
- * Returns the usage of a void invoice that must be rated again. Leaves out usage whose first bill is this invoice, if
- * the amount still to be billed is unchanged. The caller bills these lines again as they are.
+ * Returns the usage of a void invoice that must be rated again. Leaves out usage that this invoice billed first, if the
+ * amount still to be billed is unchanged: the caller bills its lines again as they are.
  * @param usage as counted now, with the amounts that finalized, non-void invoices billed for it
  */
 export function usageToRebill(
@@ -72,7 +72,7 @@ export function billsSameUsage(
   return usagePeriodKey({ itemId, period }) === usagePeriodKey(request);
 }
 
-/** At list prices. */
+/** Returns the amount still to be billed, at list prices. */
 function leftMinor({ request: { price, proration }, reading, billed }: CountedUsage): bigint {
   const zeroUsage = zeroUsageShare(price.rating, proration);
   const ratedMinor = reading.parts.reduce(

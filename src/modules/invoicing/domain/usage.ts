@@ -50,9 +50,12 @@ export interface UsagePart {
 
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
-  /** Before the period if values of the meter carry over into it. */
+  /** Time from which events are counted. Before the period if values of the meter carry over into it. */
   readonly countedFrom: Date;
-  /** Position in the customer's stream of events (the events of one name) up to which events and voids were counted. */
+  /**
+   * Position in the customer's stream of events (the events of one name) up to which events and their voids were
+   * counted.
+   */
   readonly upToPosition: bigint;
   readonly parts: readonly UsagePart[];
 }
@@ -65,8 +68,8 @@ export interface BilledUsage {
   /** Total quantity of the lines on finalized, non-void invoices, as an exact number in text form. */
   readonly quantity: string;
   /**
-   * Amounts left on the billed lines after discounts and credits. Stored only for negative usage corrections. Absent
-   * from those of older versions, which calculated corrections at list prices.
+   * Amounts left on the billed lines after discounts and credits. Stored only for negative usage corrections, except
+   * those of older versions, which were calculated at list prices.
    */
   readonly held?: HeldTerms;
 }
@@ -233,15 +236,15 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
 export interface Correction {
   /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
   readonly amountMinor: bigint;
-  /** At list prices. */
+  /** Amount of the correction at list prices. */
   readonly differenceMinor: bigint;
   readonly returned: readonly HeldDiscount[];
 }
 
 /**
- * Returns the amount still to be billed for a period: the amount of its present usage, within the minimum and maximum
- * of the price, less the billed amount. If there is less usage than billed, the result is negative: it takes back a
- * share of what discounts, credits and refunds have left of the billed lines.
+ * Returns the amount still to be billed for a period: the amount of its usage as counted now, within the minimum and
+ * maximum of the price, less the billed amount. A negative result takes back a share of what discounts, credits and
+ * refunds have left of the billed lines.
  */
 export function correctionOf(
   ratedMinor: bigint,

@@ -116,7 +116,9 @@ function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details
   return details.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
 }
 
-/** Returns the time zone of a line that begins or ends with the period of the invoice; null if there is none. */
+/**
+ * Returns the time zone of a line whose period starts or ends with that of the invoice; null if there is no such line.
+ */
 function periodTimeZone({ lines, periodStartAt, periodEndAt }: Invoice): string | null {
   const line = lines.find(
     ({ period, timeZone }) =>
