@@ -192,8 +192,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns the state of a refund from the provider. Repeats the request if this cannot refund twice. Returns `absent`
-   * if the refund is not in the provider's list of the charge's refunds.
+   * Returns the state of a refund from the provider. Sends the request again, but only if this cannot pay the refund
+   * twice. Returns `absent` if the refund is not in the provider's list of the charge's refunds.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.gateway.resumeRefund(await this.records.get(paymentId), refund);
@@ -205,8 +205,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Locks the customer of a payment. Then locks and returns the payment, and `others`: the credit of the customer from
-   * credit notes and negative invoices. `freeMinor` is the amount that can be refunded without `others`.
+   * Locks the customer of a payment, then the payment, then the customer's credit. `others` is the credit from credit
+   * notes and negative invoices. `freeMinor` is the amount that can be refunded without `others`.
    */
   private async lockRefundable(paymentId: string) {
     const { payment, ...ofCredit } = await this.lockForRefund(paymentId);
@@ -244,8 +244,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns `leftMinor`: how much of the money that paid the payment's invoice can still be refunded, after credit
-   * notes and credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
+   * Returns how much of the money that paid the payment's invoice can still be refunded. Credit notes and credits on
+   * later invoices lower this amount. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
    * limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
    */
   private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: LostCreditOfInvoice) {

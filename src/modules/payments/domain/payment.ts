@@ -178,16 +178,16 @@ export function actionExpiresAt({
 }
 
 /**
- * Returns `sentAt` of a payment, or `now` if a wrong clock dated the payment: it would wait for its customer until a day
- * after that date.
+ * Returns `sentAt` of a payment, or `now` if a clock that was ahead dated the payment. Without this, the payment would
+ * wait for its customer until a day after the wrong date.
  */
 function sentAtBy({ sentAt, createdAt }: Payment, now: Date): Date | null {
   return isMisdated(sentAt ?? createdAt, now) ? now : sentAt;
 }
 
 /**
- * Returns the outcome to apply to a locked payment: `unknown` if the payment has got a charge since the outcome was
- * decided without one.
+ * Returns the outcome to apply to a locked payment. An outcome with `hasNoCharge` becomes `unknown` if the payment has
+ * got a charge meanwhile.
  */
 export function validOutcome(
   { providerReference }: Payment,
