@@ -19,14 +19,14 @@ interface AwaitedRepository extends PolledRepository {
   readonly unanswered: string;
 }
 
-/** Pauses of a waiting test clock before it checks again whether a running call to a provider has ended. */
+/** A test clock that waits for a running call checks again after each of these pauses. */
 const PAUSES_MS = [100, 200, 400, 800];
 
 /**
- * Polls providers about payments or refunds, and lets test clocks wait for the answers. An answer is missing if, for
- * example, the process stopped during the call to the provider. Before a test clock moves on, this poller asks the
- * provider again, so that the outcome is dated with the time that the clock shows now. The clock also waits for running
- * calls, but not for outcomes that the provider has announced for later.
+ * Polls providers about payments or refunds. Test clocks wait for its polls before they move on. An answer is missing
+ * if, for example, the process stopped during the call to the provider. This poller then asks again, so that the
+ * outcome is dated with the time that the test clock shows now. Test clocks also wait for running calls, but not for
+ * outcomes that the provider has announced for later.
  */
 export abstract class AwaitedPoller extends ProviderPoller {
   @Inject() private readonly testClocks!: TestClockParticipants;

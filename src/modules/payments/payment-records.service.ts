@@ -127,7 +127,8 @@ export class PaymentRecordsService {
 
   /**
    * Returns the time to record for a change of a locked payment: {@link currentTimeOf}, or the last change of the
-   * payment if that is later. For customers without a test clock, also not before their last ledger transaction.
+   * payment if that is later. For a customer without a test clock, it is also not before the customer's last ledger
+   * transaction.
    */
   async followingTimeOf(payment: Payment): Promise<Date> {
     const { customerId } = payment;

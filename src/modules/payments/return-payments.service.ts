@@ -109,8 +109,7 @@ export class ReturnPaymentsService {
 
   /**
    * Detaches the payments that paid parts of a voided invoice, in the caller's transaction. Their money becomes credit
-   * of the customer. Returns the time of the change: `readAt`, or the last change of one of the payments if that is
-   * later.
+   * of the customer. Returns the time of the change: `readAt`, or the last change of a payment if that is later.
    */
   async returnAsCredit(invoiceId: string, readAt: Date): Promise<Date> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);

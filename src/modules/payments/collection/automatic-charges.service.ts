@@ -111,11 +111,10 @@ export class AutomaticChargesService {
   /**
    * The first call after this process connected to the database begins a session. The next listing of events is then
    * due at once. The latest failed events are also tried again, because the API key may have been corrected. If the
-   * transaction is rolled back, the next call repeats these changes.
-   *
+   * transaction is rolled back, the next call repeats this.
    * A session also begins if the clock was set back by more than a minute since the last call. Otherwise charges could
-   * wait until the clock shows the start of the earlier session again. Events that were dated by the wrong clock become
-   * due too.
+   * wait until the clock shows the start of the earlier session again. Events with dates of the wrong clock become due
+   * too.
    */
   private async currentSession(provider: ProviderName): Promise<ReadingSession> {
     const { number } = this.processes;

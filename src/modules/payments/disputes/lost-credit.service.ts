@@ -167,8 +167,8 @@ export class LostCreditService {
   }
 
   /**
-   * Takes the missing credit of a locked payment from its available credit, or less if the available credit is not
-   * enough. Returns the credit taken, except the part that is reserved for pending refunds.
+   * Takes available credit of a locked payment to cover its refunds and losses, as much as is available. Returns the
+   * credit taken, except the part that is reserved for pending refunds.
    */
   private async take(
     paymentId: string,

@@ -94,7 +94,7 @@ export class ReturnedMoneyService {
     return lost.length === 0 ? { payments, uses } : this.withConnected([...payments, ...lost]);
   }
 
-  /** Returns how much each invoice can still give back by credits and refunds. Lost credit is not subtracted. */
+  /** Returns how much of each invoice can still be credited or refunded. Lost credit is not subtracted. */
   private async leftOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const held = await this.invoices.heldByAll(invoiceIds);
     const applied = await this.payments.findAppliedTo(invoiceIds, []);

@@ -145,7 +145,7 @@ export interface CustomerMissing {
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
-      /** The provider's id of the method, which may differ from the token. */
+      /** The provider's id of the method. It may differ from the token that was sent. */
       readonly token: string;
       readonly details: MethodDetails;
     }
@@ -288,8 +288,8 @@ export interface ChargeQuery {
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
   /**
-   * Time after the first request, in milliseconds. During this time, a repeated request with the same idempotency key
-   * gets the first answer.
+   * Time after the first request, in milliseconds, in which a repetition with the same idempotency key gets the same
+   * answer.
    */
   readonly replayMs: number;
   /** True if customers on test clocks may be charged; false if the provider moves real money. */

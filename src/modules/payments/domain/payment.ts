@@ -78,7 +78,7 @@ export interface Payment {
   readonly metadata: Metadata;
   /** Time of the next poll; during a poll, the end of its lease. Null: the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: no process is asking. */
+  /** Number of the process that is polling the payment; null: none. */
   readonly leasedBy: number | null;
   /** Number of calls to the provider that did not give a final outcome. */
   readonly attempts: number;

@@ -36,7 +36,7 @@ export interface CurrentMovement extends ProviderMovement {
   readonly isChargeRefunded: boolean;
 }
 
-/** Page of a provider's list of charges or refunds, with those of other services that use the same account. */
+/** Page of a provider's list of charges or refunds. Includes those of other services that use the same account. */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
   /** Value of `after` for the next page; null: this is the last page. */

@@ -30,9 +30,9 @@ const BEGIN_CURSOR = `
   VALUES ($1, $2, $2) ON CONFLICT (provider) DO NOTHING`;
 
 /**
- * The cursor is also claimed if it is due more than a minute after `$3`, the next due time: a clock that was ahead
- * dated it. If the provider's time is not known, events are listed from at least a day before the listing, because our
- * clock may have been ahead of the provider's.
+ * A cursor due more than a minute after `$3`, the next due time, is claimed too: a clock that was ahead dated it. If
+ * the provider's time is not known, the listing goes back at least a day, because our clock may have been ahead of the
+ * provider's.
  */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
@@ -61,10 +61,7 @@ const MAKE_CURSOR_DUE = `
     page_after = CASE WHEN listing_at <= $2 THEN page_after END
   WHERE provider = $1`;
 
-/**
- * Attempts are at most 150 s apart before {@link FREQUENT_ATTEMPTS}. A later due time was written by a clock that was
- * ahead.
- */
+/** Before {@link FREQUENT_ATTEMPTS}, attempts are at most 150 s apart. A later due time is from a wrong clock. */
 const MAKE_MISDATED_DUE = `
   UPDATE provider_event SET due_at = $2
   WHERE provider = $1 AND leased_by IS NULL AND attempts < ${FREQUENT_ATTEMPTS}
@@ -73,8 +70,8 @@ const MAKE_MISDATED_DUE = `
 /**
  * Lowers the number of attempts, so that {@link HAS_READ} waits until the provider has answered about the events, for
  * at most about 15 minutes. Leaves out events that report no charge that is missing here: events of stored payments,
- * refunds and setups. With a limit, events that are tried more often use up a part of the limit, so that sessions that
- * start together choose the same events.
+ * refunds and setups. A limit also counts events that are tried more often, so that processes that start together
+ * choose the same events.
  */
 const TRY_WAITING_AGAIN = `
   UPDATE provider_event SET attempts = ${LATE_ATTEMPTS},

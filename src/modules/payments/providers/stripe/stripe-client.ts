@@ -37,9 +37,7 @@ const TOO_MANY_REQUESTS: StripeFailure = {
   notConnected: null,
 };
 
-/**
- * Failure of a request without an answer. If Stripe answers 101 or sends a body without end, the SDK waits for ever.
- */
+/** Failure of a request without an answer. The SDK waits for ever if Stripe answers 101 or a body without end. */
 const NO_ANSWER: StripeFailure = { ...TOO_MANY_REQUESTS, status: null };
 
 /** Sends requests to Stripe at a limited rate. Does not repeat failed requests, because pollers do. */

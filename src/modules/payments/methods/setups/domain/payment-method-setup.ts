@@ -32,7 +32,7 @@ export interface PaymentMethodSetup {
   readonly expiresAt: Date;
   /** Time of the next poll; during a poll, the end of its lease. Null: the setup has ended. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: no process is asking. */
+  /** Number of the process that is polling the setup; null: none. */
   readonly leasedBy: number | null;
   /** Number of polls that did not end the setup. */
   readonly attempts: number;
