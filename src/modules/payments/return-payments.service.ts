@@ -20,7 +20,7 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that paid an invoice and that refunds (pending or succeeded) or lost disputes gave back. Minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** The rest of this money, if it cannot be refunded now because a dispute about it is open. */
+  /** Money that paid the invoice and cannot be refunded now, because a dispute about it is open. Not given back yet. */
   readonly disputed: DisputedMoney;
 }
 

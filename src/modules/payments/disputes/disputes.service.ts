@@ -127,9 +127,8 @@ export class DisputesService {
   }
 
   /**
-   * Gives back credit that was taken to cover losses of the payment, at most `recoveredMinor`, the part of the losses
-   * that the provider has paid back. Credit that covers the remaining losses stays taken. Returns the amount given
-   * back.
+   * Gives back credit that was taken to cover losses of the payment, after the provider paid back a part of the losses
+   * (`recoveredMinor`). Credit that covers the remaining losses stays taken. Returns the amount given back.
    */
   private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {
     const { lost } = await this.credit.lockOf(id);

@@ -186,8 +186,8 @@ function sentAtBy({ sentAt, createdAt }: Payment, now: Date): Date | null {
 }
 
 /**
- * Returns the outcome to apply to a locked payment. An outcome with `hasNoCharge` becomes `unknown` if the payment has
- * got a charge meanwhile.
+ * Returns the outcome to apply to a locked payment. An outcome that is valid only without a charge (`hasNoCharge`)
+ * becomes `unknown` if the payment has got a charge meanwhile.
  */
 export function validOutcome(
   { providerReference }: Payment,

@@ -69,9 +69,9 @@ const MAKE_MISDATED_DUE = `
 
 /**
  * Lowers the number of attempts, so that {@link HAS_READ} waits until the provider has answered about the events, for
- * at most about 15 minutes. Leaves out events that report no charge that is missing here: events of stored payments,
- * refunds and setups. A limit also counts events that are tried more often, so that processes that start together
- * choose the same events.
+ * at most about 15 minutes. Leaves out events of stored payments, refunds and setups, because they report no missing
+ * charge. A limit also counts events that are still tried often, so that processes that start together choose the same
+ * events.
  */
 const TRY_WAITING_AGAIN = `
   UPDATE provider_event SET attempts = ${LATE_ATTEMPTS},
@@ -160,8 +160,8 @@ export class ProviderEventsRepository {
   /**
    * Returns true if automatic charges must wait for events of a provider:
    * - the last complete listing began more than `maxAgeMs` ago, or is dated by a clock that was ahead
-   * - or an event arrived more than `maxAgeMs` after its creation, and is not processed after fewer than
-   *   {@link FREQUENT_ATTEMPTS} attempts
+   * - or an event with fewer than {@link FREQUENT_ATTEMPTS} attempts is not processed, and arrived more than `maxAgeMs`
+   *   after its creation
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs, now];
@@ -228,8 +228,7 @@ export class ProviderEventsRepository {
   /**
    * Makes events due that are tried only once an hour and may report a charge that is missing here. Automatic charges
    * wait until the provider has answered about these events.
-   * @param limit tries only events among this number of the latest events with {@link LATE_ATTEMPTS} or more attempts;
-   *   null: all
+   * @param limit only events among the latest `limit` events with {@link LATE_ATTEMPTS} or more attempts; null: all
    */
   async tryWaitingAgain(provider: ProviderName, now: Date, limit: number | null): Promise<void> {
     await this.database.query(TRY_WAITING_AGAIN, [provider, now, limit]);

@@ -187,8 +187,8 @@ const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): s
 
 /**
  * Returns the request for the charge of a payment. Uses only stored fields of the payment, so that a repeated request
- * has the same parameters. The provider's id of the customer is not part of this request and may differ. The provider
- * then refuses the idempotency key, until a later poll uses another key.
+ * has the same parameters. The provider's id of the customer is not part of this request. If it has changed, the
+ * provider refuses the idempotency key, until a later poll uses another key.
  */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;

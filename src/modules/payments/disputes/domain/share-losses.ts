@@ -17,7 +17,7 @@ type SharedUse = UsedOfPayment & { borneMinor: bigint };
  * is moved to other invoices that used credit from those payments. In this way, the invoices together bear as much as
  * possible (a maximum flow). Returns minor units by invoice id, without zeros.
  * @param lossOf returns the lost part of the credit that invoices used from a payment
- * @param leftOf returns the amount of an invoice that can still be credited or refunded; negative if too much was
+ * @param leftOf returns how much of an invoice can still be credited or refunded; negative: too much was
  */
 export function shareLosses(
   uses: readonly UsedOfPayment[],

@@ -37,7 +37,7 @@ const TOO_MANY_REQUESTS: StripeFailure = {
   notConnected: null,
 };
 
-/** Failure of a request without an answer. The SDK waits for ever if Stripe answers 101 or a body without end. */
+/** Failure of a request without an answer. If Stripe sends status 101 or an endless body, the SDK waits for ever. */
 const NO_ANSWER: StripeFailure = { ...TOO_MANY_REQUESTS, status: null };
 
 /** Sends requests to Stripe at a limited rate. Does not repeat failed requests, because pollers do. */

@@ -20,7 +20,7 @@ const CONFIRMED: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
 ]);
 
 /**
- * Returns the start times of the listings that search for a charge one after the other, in seconds since 1970.
+ * A charge is searched for in several listings, one after the other. Returns their start times, in seconds since 1970.
  * @param sentAt null: not known; all intents are listed
  */
 function searchStarts(sentAt: Date | null): readonly number[] {
