@@ -14,7 +14,9 @@ export class ProviderCursorEntity {
   @InstantColumn() readonly dueAt!: Date;
   /** Time, by our clock, at which the unfinished listing began; null: none is unfinished. */
   @InstantColumn({ nullable: true }) readonly listingAt!: Date | null;
-  /** The same time by the provider's clock; null: not known. Only valid if `pageAfter` is not null. */
+  /**
+   * Start of the unfinished listing by the provider's clock; null: not known. Only valid if `pageAfter` is not null.
+   */
   @InstantColumn({ nullable: true }) readonly providerListingAt!: Date | null;
   /** The provider's id of the last event that the unfinished listing has read; null: it has read no page yet. */
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly pageAfter!: string | null;

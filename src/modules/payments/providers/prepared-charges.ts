@@ -22,7 +22,7 @@ import { ProviderCustomersRepository } from './provider-customers.repository';
 /** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
-/** After more calls than this without a final outcome, polls no longer repeat the request with the same key. */
+/** Up to this number of calls without a final outcome, polls repeat the request with the same idempotency key. */
 const MAX_REPLAYS = 2;
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };

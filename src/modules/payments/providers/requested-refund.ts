@@ -40,7 +40,7 @@ export interface ResumedRefund extends RequestedRefund {
 /** State of a refund at the provider. `absent`: the refund is not in the provider's list of the charge's refunds. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
-/** After more calls than this without a final outcome, polls no longer repeat the request with the same key. */
+/** Up to this number of calls without a final outcome, polls repeat the request with the same idempotency key. */
 const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;

@@ -12,7 +12,9 @@ const CLOCK_SLACK_S = 300;
  */
 const MAX_CLOCK_SLACK_S = 7 * 86_400;
 
-/** Without `canceled`: such a charge may never have been confirmed, and an older charge may have moved the money. */
+/**
+ * A canceled charge is not included: it may never have been confirmed, and an older charge may have moved the money.
+ */
 const CONFIRMED: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
   'succeeded',
   'processing',
