@@ -6,12 +6,12 @@ import { type TestClockJob, TestClockParticipants } from '../test-clocks';
 import { type PolledRepository, type PolledService, ProviderPoller } from './provider-poller';
 
 /**
- * Maximum number of calls to a provider about one object before a test clock moves on without an answer. Calls whose
- * result could not be stored, because the database failed, do not count.
+ * Maximum number of calls to a provider about one object before a test clock moves on without an answer. Does not
+ * include calls whose result could not be stored because the database failed.
  */
 const MAX_CALLS = 3;
 
-/** A {@link PolledRepository} whose table also has the columns `customer_id`, `created_at` and `interruptions`. */
+/** The table also has the columns `customer_id`, `created_at` and `interruptions`. */
 interface AwaitedRepository extends PolledRepository {
   /**
    * SQL condition: true if the provider has not answered about the object yet. Applied only to rows with a `due_at`.
@@ -19,14 +19,14 @@ interface AwaitedRepository extends PolledRepository {
   readonly unanswered: string;
 }
 
-/** Pauses of a waiting test clock before it checks again whether a running call to a provider has ended. */
+/** A test clock that waits for a running call checks again after each of these pauses. */
 const PAUSES_MS = [100, 200, 400, 800];
 
 /**
- * Poller that test clocks wait for. An object can lack an answer, for example because the process stopped during the
- * call to the provider. Before a test clock moves on, this poller asks the provider again. The outcome is then dated
- * with the time that the clock showed at the first call. The clock also waits for calls that are still running. It does
- * not wait for outcomes that the provider has announced for later.
+ * Polls providers about payments or refunds. Test clocks wait for its polls before they move on. An answer is missing
+ * if, for example, the process stopped during the call to the provider. This poller then asks again, so that the
+ * outcome is dated with the time that the test clock shows now. Test clocks also wait for running calls, but not for
+ * outcomes that the provider has announced for later.
  */
 export abstract class AwaitedPoller extends ProviderPoller {
   @Inject() private readonly testClocks!: TestClockParticipants;
@@ -62,8 +62,9 @@ export abstract class AwaitedPoller extends ProviderPoller {
   }
 
   /**
-   * Polls the oldest unanswered object on the clock. If all of them are being polled already, waits up to 1.5 s until
-   * one of these polls has ended. Rethrows an error of the poll only if the database caused it.
+   * Polls the oldest unanswered object of the customers on a test clock. If all of these objects are being polled
+   * already, waits up to 1.5 s until one of the polls has ended. Throws the error of a poll only if the database caused
+   * it.
    */
   private async runOneOn(testClockId: string, claim: string, allRunning: string): Promise<void> {
     const { endsAt, owner } = await this.lease();

@@ -126,8 +126,9 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Returns {@link currentTimeOf}, but never a time before the last change of the payment, which the caller has locked,
-   * or, for a customer without a test clock, before the last ledger transaction of the customer.
+   * Returns the time to record for a change of a locked payment: {@link currentTimeOf}, or the last change of the
+   * payment if that is later. For a customer without a test clock, it is also not before the customer's last ledger
+   * transaction.
    */
   async followingTimeOf(payment: Payment): Promise<Date> {
     const { customerId } = payment;

@@ -119,8 +119,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that the provider reported as
-   * succeeded after it was recorded as failed or canceled. Ignores amounts lost in disputes.
+   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that succeeded late: it was
+   * recorded as failed or canceled. Ignores amounts lost in disputes.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
   async reserveForLateSuccess(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
@@ -145,8 +145,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Releases a reserved amount of a locked payment, in the caller's transaction, and records `payment.updated`. Uses
-   * credit that becomes available again to cover losses of the payment.
+   * Releases a reserved amount of a locked payment, in the caller's transaction, and records `payment.updated`. Credit
+   * that becomes available again then covers losses of the payment.
    */
   async releaseReserve(
     refundId: string,
@@ -162,7 +162,7 @@ export class PaymentRefundsService {
 
   /**
    * Lowers the refunded amount of a locked payment, in the caller's transaction, because a bank returned the refund.
-   * Records `payment.updated`. Uses credit that becomes available again to cover losses of the payment.
+   * Records `payment.updated`. Credit that becomes available again then covers losses of the payment.
    * @returns `toCreditMinor`: the part that became credit of the customer again. `recoveredMinor`: the credit that then
    *   covered losses in disputes. The caller must post both in one ledger transaction
    */
@@ -192,8 +192,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns the state of a refund from the provider. Repeats the request if this cannot refund twice. Returns `absent`
-   * if the refund is not in the provider's list of the charge's refunds.
+   * Returns the state of a refund from the provider. Sends the request again, but only if this cannot pay the refund
+   * twice. Returns `absent` if the refund is not in the provider's list of the charge's refunds.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.gateway.resumeRefund(await this.records.get(paymentId), refund);
@@ -205,8 +205,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Locks the customer of a payment. Then locks and returns the payment, and `others`: the credit of the customer from
-   * credit notes and negative invoices. `freeMinor` is the amount that can be refunded without `others`.
+   * Locks the customer of a payment, then the payment, then the customer's credit. `others` is the credit from credit
+   * notes and negative invoices. `freeMinor` is the amount that can be refunded without `others`.
    */
   private async lockRefundable(paymentId: string) {
     const { payment, ...ofCredit } = await this.lockForRefund(paymentId);
@@ -244,8 +244,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns `leftMinor`: how much of the money that paid the payment's invoice can still be refunded, after credit
-   * notes and credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
+   * `leftMinor` is how much of the money that paid the payment's invoice can still be refunded. Credit notes and
+   * credits on later invoices lower it. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
    * limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
    */
   private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: LostCreditOfInvoice) {

@@ -48,8 +48,7 @@ export class PaymentRetries {
   }
 
   /**
-   * Marks the method that {@link lockDeclined} returned as unusable, and records `payment_method.updated`. Null: does
-   * nothing.
+   * Marks the method from {@link lockDeclined} as unusable, and records `payment_method.updated`. Null: does nothing.
    */
   async markUnusable(
     before: PaymentMethod | null,

@@ -65,8 +65,8 @@ const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 export class PaymentsRepository {
   readonly table = 'payment';
   /**
-   * SQL condition: true if the provider has not answered about the payment yet. In the sandbox, a payment has its
-   * answer once it has a reference. At other providers, a prepared charge has a reference before any answer.
+   * SQL condition: true if the provider has not answered about the payment yet. A reference proves an answer only in
+   * the sandbox, because at other providers a charge has a reference before it is confirmed.
    */
   readonly unanswered = `status IN ('pending', 'processing') AND (provider_reference IS NULL OR provider <> 'sandbox')`;
 
@@ -164,7 +164,7 @@ export class PaymentsRepository {
   }
 
   /**
-   * Stores the reference of a prepared charge, unless another process has stored one first, because both processes must
+   * Stores the reference of a prepared charge, unless the payment has a reference already, because all processes must
    * confirm the same charge. Returns the stored reference; null if the outcome of the payment is final.
    */
   keepReference(id: string, reference: string): Promise<string | null> {

@@ -7,7 +7,7 @@ import { type Lease, pollLease } from './domain/poll-lease';
 
 const EVERY_MS = 1_000;
 
-/** Repository of objects whose outcome is not final. */
+/** Repository of objects that are polled until their outcome is final, such as payments. */
 export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;

@@ -20,7 +20,7 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that paid an invoice and that refunds (pending or succeeded) or lost disputes gave back. Minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Other money that paid the invoice and cannot be refunded now, because a dispute about it is open. */
+  /** Money that paid the invoice and cannot be refunded now, because a dispute about it is open. Not given back yet. */
   readonly disputed: DisputedMoney;
 }
 
@@ -109,7 +109,7 @@ export class ReturnPaymentsService {
 
   /**
    * Detaches the payments that paid parts of a voided invoice, in the caller's transaction. Their money becomes credit
-   * of the customer. Returns the time of the change: `now`, or the last change of one of the payments if that is later.
+   * of the customer. Returns the time of the change: `readAt`, or the last change of a payment if that is later.
    */
   async returnAsCredit(invoiceId: string, readAt: Date): Promise<Date> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);

@@ -13,21 +13,21 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const FIRST_READ_MS = 10_000;
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
-/** Number of events that are made due when this process connects to the database, of those tried once an hour. */
+/** Maximum number of failed events, latest first, that are tried again when this process connects to the database. */
 const RETRIED_EVENTS = 50;
 
 /**
- * State of the reading of the provider's events since this process connected to the database, or since its clock was set
- * back.
+ * A session begins when this process connects to the database, or when its clock is set back. Automatic charges wait
+ * until the provider's events from before the session are read.
  */
 interface ReadingSession {
-  /** Number of this process. It changes when the process connects to the database again; null: it was not connected. */
+  /** Number that this process gets with each connection to the database; null: not connected. */
   readonly number: number | null;
-  /** Time of the call of `currentSession` that began this session. */
+  /** Start of the session. */
   readonly since: Date;
-  /** Time of the last call of `currentSession`. */
+  /** Time at which the session was last used. */
   seenAt: Date;
-  /** True if a wait that lasts was logged. */
+  /** True if the log already shows that charges have waited long in this session. */
   isLogged: boolean;
 }
 
@@ -38,7 +38,7 @@ interface ReadingSession {
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /** Result of the last call of `currentSession`; null before the first call. */
+  /** Null before the first call of {@link currentSession}. */
   private session: ReadingSession | null = null;
 
   constructor(
@@ -53,8 +53,7 @@ export class AutomaticChargesService {
   /**
    * Returns how long automatic charges must wait, in milliseconds:
    * - a day if the provider is not enabled
-   * - 10 s if the provider's events have not been read since this process connected to the database, or if some from
-   *   before then are tried again
+   * - 10 s if events from before this process connected to the database are not read or not processed yet
    * - a minute if the latest events are not read or not processed
    * - 0 otherwise
    *
@@ -86,7 +85,7 @@ export class AutomaticChargesService {
     return MINUTE_MS;
   }
 
-  /** Logs once that charges wait for events from before the session, if it began at least `afterMs` ago. */
+  /** Logs, once per session, that charges still wait `afterMs` after the session began. */
   private logLastingWait(provider: ProviderName, session: ReadingSession, afterMs: number): void {
     if (session.isLogged) return;
     if (this.clock.now().getTime() - session.since.getTime() < afterMs) return;
@@ -98,8 +97,8 @@ export class AutomaticChargesService {
 
   /**
    * Returns true while renewals must wait for Stripe's events, at most 15 minutes after this process connected to the
-   * database. After a restore from a backup, the service repeats the lost renewals and makes new invoices. If an event
-   * reports a payment of a lost invoice, the payment becomes credit of the customer. This must happen first, so that
+   * database. After a restore from a backup, lost renewals are repeated and make new invoices. A payment of a lost
+   * invoice becomes credit of the customer when Stripe's event about it is processed. This must happen first, so that
    * the new invoice uses the credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
@@ -110,11 +109,12 @@ export class AutomaticChargesService {
   }
 
   /**
-   * The first call after this process connected to the database makes the next listing of events due at once, and tries
-   * the latest events again whose object the provider does not have, because the key of the provider may have been
-   * corrected. If the transaction is rolled back, the next call repeats these changes. A clock that was set back by more
-   * than a minute since the last call begins another session, because no listing would begin after one that a clock began
-   * that was ahead. It also makes events due that this clock dated.
+   * The first call after this process connected to the database begins a session. The next listing of events is then
+   * due at once. The latest failed events are also tried again, because the API key may have been corrected. If the
+   * transaction is rolled back, the next call repeats this.
+   * A session also begins if the clock was set back by more than a minute since the last call. Otherwise charges could
+   * wait until the clock shows the start of the earlier session again. Events with dates of the wrong clock become due
+   * too.
    */
   private async currentSession(provider: ProviderName): Promise<ReadingSession> {
     const { number } = this.processes;

@@ -59,8 +59,8 @@ export class DisputesService {
    * Applies a report of the provider: stores the dispute, records its events, posts the moved funds to the ledger, and
    * updates the payment. A repeated or outdated report changes nothing.
    * @param knownVersion version of the dispute before the provider was asked; 0 if the dispute was not recorded
-   * @returns false if another report was applied since `knownVersion`. The caller must then ask the provider again,
-   *   because `reported` may be older than that report
+   * @returns false if another report was applied meanwhile. The caller must then ask the provider again, because
+   *   `reported` may be older than that report
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -98,7 +98,7 @@ export class DisputesService {
     }
   }
 
-  /** @param payment the payment with the `amountLost` that results from the report */
+  /** @param payment its `amountLost` already includes the loss from `dispute` */
   private async post(
     dispute: Dispute,
     money: DisputeMoney,
@@ -127,9 +127,8 @@ export class DisputesService {
   }
 
   /**
-   * Makes credit available again that was taken for losses of the payment, after the provider paid back
-   * `recoveredMinor` of these losses. Returns the amount made available. Credit that covers the remaining losses stays
-   * unavailable.
+   * Gives back credit that was taken to cover losses of the payment, after the provider paid back a part of the losses
+   * (`recoveredMinor`). Credit that covers the remaining losses stays taken. Returns the amount given back.
    */
   private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {
     const { lost } = await this.credit.lockOf(id);

@@ -41,9 +41,9 @@ interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Amounts that must still be taken from the customer's credit, because the payment that funded the credit was lost or
- * refunded. Minor units. `lostMinor` was lost in disputes; `refundedMinor` is from succeeded refunds, `reservedMinor`
- * from pending ones. Refunds count only if invoices had already used the refunded credit.
+ * Credit that must still be taken from the customer, because the payment that funded it was lost or refunded. Minor
+ * units. `lostMinor`: lost in disputes. `refundedMinor`: by succeeded refunds. `reservedMinor`: by pending refunds.
+ * Refunds count only if invoices had already used the refunded credit.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
@@ -73,9 +73,9 @@ export class LostCreditService {
   ) {}
 
   /**
-   * Locks the payments of the invoices, and the payments whose credit the invoices used, until the caller's transaction
-   * ends. Returns the payments whose credit was used and that have refunds (pending or succeeded) or losses in
-   * disputes. Must be called before credit is locked.
+   * Locks two groups of payments until the caller's transaction ends: the payments of the invoices, and the payments
+   * whose credit the invoices used. Returns the payments of the second group that have refunds (pending or succeeded)
+   * or losses in disputes. Must be called before credit is locked.
    */
   async lockLost(invoices: readonly Pick<Invoice, 'id'>[]): Promise<readonly Payment[]> {
     const { payments } = await this.lockSources(invoices.map(({ id }) => id));
@@ -122,9 +122,9 @@ export class LostCreditService {
   }
 
   /**
-   * Takes available credit from a locked payment after a bank returned a refund of this payment: first for pending
-   * refunds, then for losses in disputes. Returns the credit taken for losses, which the caller must post to the
-   * ledger.
+   * Takes available credit that came from a locked payment, after a bank returned a refund of this payment. Takes it
+   * first for pending refunds, then for losses in disputes. Returns the credit taken for losses, which the caller must
+   * post to the ledger.
    */
   async coverAfterReturn(payment: Payment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));
@@ -134,8 +134,8 @@ export class LostCreditService {
   /**
    * Covers the uncovered losses of locked payments with the credit that a credit note gave. Posts the amount to the
    * ledger.
-   * @param payments payments whose credit the credited invoice had used
-   * @param invoice the credited invoice
+   * @param payments payments whose credit `invoice` used
+   * @param invoice invoice of the credit note
    */
   async coverLossesFromNote(
     payments: readonly Payment[],
@@ -167,7 +167,7 @@ export class LostCreditService {
   }
 
   /**
-   * Takes the missing credit of a locked payment from its available credit, as far as that is enough. Returns the
+   * Takes available credit of a locked payment to cover its refunds and losses, as much as is available. Returns the
    * credit taken, except the part that is reserved for pending refunds.
    */
   private async take(
@@ -200,8 +200,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks the payments that {@link lockLost} locks. Returns the uses of credit by the invoices, and the payments that
-   * the used credit came from.
+   * Locks the payments that {@link lockLost} locks. Returns the credit that the invoices used, and the payments that
+   * this credit came from.
    */
   private async lockSources(invoiceIds: readonly string[]) {
     const uses = await this.credit.usesOf(invoiceIds);

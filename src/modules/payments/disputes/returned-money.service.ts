@@ -22,7 +22,7 @@ export interface ReturnedPayment extends ReturnedParts {
 export interface LostCredit {
   /** Credit lost by refunds (pending or succeeded) and by lost disputes. */
   readonly lost: ReadonlyMap<string, bigint>;
-  /** Credit that would be lost if all open disputes were lost: at least the amounts of `lost`. */
+  /** Credit that would be lost if all open disputes were lost. Includes the credit in `lost`. */
   readonly lostWithDisputes: ReadonlyMap<string, bigint>;
 }
 
@@ -77,10 +77,9 @@ export class ReturnedMoneyService {
   }
 
   /**
-   * Adds the other payments whose credit the same invoices used, if these payments have refunds, losses or open
-   * disputes. Repeats this for the added payments until no payment is added. All these losses must be divided together,
-   * because one invoice may have used credit from several payments. Does not lock the added payments. Returns all
-   * payments, and all uses of their credit.
+   * Adds the payments whose losses must be divided together with those of `payments`. These are payments with refunds,
+   * losses or open disputes, whose credit the same invoices used. Repeats this for the added payments until no payment
+   * is added. Does not lock the added payments. Returns all payments, and all uses of their credit.
    */
   private async withConnected(
     payments: readonly Payment[],
@@ -95,7 +94,7 @@ export class ReturnedMoneyService {
     return lost.length === 0 ? { payments, uses } : this.withConnected([...payments, ...lost]);
   }
 
-  /** Returns how much each invoice can still give back by credits and refunds. Lost credit is not subtracted. */
+  /** Returns how much of each invoice can still be credited or refunded. Lost credit is not subtracted. */
   private async leftOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const held = await this.invoices.heldByAll(invoiceIds);
     const applied = await this.payments.findAppliedTo(invoiceIds, []);

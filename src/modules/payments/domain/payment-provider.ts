@@ -18,8 +18,8 @@ export interface FailedOutcome extends EndWithoutCharge {
 
 interface EndWithoutCharge {
   /**
-   * Present if the payment ends because it has no charge at the provider. The outcome is then valid only while the
-   * payment has no reference: another process may have stored one meanwhile, and confirms that charge.
+   * Present if the payment ends because it has no charge at the provider. The outcome then applies only while the
+   * payment has no reference. If another process has stored a reference meanwhile, it confirms that charge.
    */
   readonly hasNoCharge?: true;
 }
@@ -46,7 +46,7 @@ export interface UnknownOutcome {
   readonly kind: 'unknown';
 }
 
-/** The account of the key at the provider does not have the object. */
+/** The provider account of our API key does not have the object. */
 export interface MissingObject {
   readonly kind: 'missing';
 }
@@ -65,7 +65,7 @@ export type ProviderOutcome =
   | NotSentOutcome
   | UnknownOutcome;
 
-/** Returns the outcome of a payment that has no charge at the provider. A final outcome gets `hasNoCharge`. */
+/** Marks a failed or canceled outcome with `hasNoCharge`. To be used only if no charge exists at the provider. */
 export function withoutCharge(outcome: ProviderOutcome): ProviderOutcome {
   const isEnd = outcome.kind === 'failed' || outcome.kind === 'canceled';
   return isEnd ? { ...outcome, hasNoCharge: true } : outcome;
@@ -145,7 +145,7 @@ export interface CustomerMissing {
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
-      /** The provider's id of the method, which may differ from the token. */
+      /** The provider's id of the method. It may differ from the token that was sent. */
       readonly token: string;
       readonly details: MethodDetails;
     }
@@ -205,10 +205,7 @@ export interface ListedRefund {
 export interface ReportedCharge {
   /** The provider's id of the charge. */
   readonly chargeReference: string;
-  /**
-   * Our id of the payment, in the metadata of the charge; null if they contain none. The environment in the metadata
-   * may be another one.
-   */
+  /** Our id of the payment, from the metadata of the charge; null: none. The charge may be of another environment. */
   readonly paymentId: string | null;
 }
 
@@ -277,8 +274,8 @@ export interface ChargeQuery {
   readonly currency: string;
   readonly customerReference: string;
   /**
-   * Real time of the first request with the current `providerAttempt` of the payment, by a clock that may have been ahead
-   * of the provider's; null: not known.
+   * Real time of the first request with the current `providerAttempt` of the payment; null: not known. Our clock may
+   * have been ahead of the provider's.
    */
   readonly sentAt: Date | null;
 }
@@ -291,8 +288,8 @@ export interface ChargeQuery {
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
   /**
-   * Time after the first request, in milliseconds. During this time, a repeated request with the same idempotency key
-   * gets the first answer.
+   * Time after the first request, in milliseconds, in which a repetition with the same idempotency key gets the same
+   * answer.
    */
   readonly replayMs: number;
   /** True if customers on test clocks may be charged; false if the provider moves real money. */

@@ -78,7 +78,7 @@ export interface Payment {
   readonly metadata: Metadata;
   /** Time of the next poll; during a poll, the end of its lease. Null: the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: no process is asking. */
+  /** Number of the process that is polling the payment; null: none. */
   readonly leasedBy: number | null;
   /** Number of calls to the provider that did not give a final outcome. */
   readonly attempts: number;
@@ -178,16 +178,16 @@ export function actionExpiresAt({
 }
 
 /**
- * Returns `sentAt` of a payment, or `now` if a wrong clock dated the payment: it would wait for its customer until a day
- * after that date.
+ * Returns `sentAt` of a payment, or `now` if a clock that was ahead dated the payment. Without this, the payment would
+ * wait for its customer until a day after the wrong date.
  */
 function sentAtBy({ sentAt, createdAt }: Payment, now: Date): Date | null {
   return isMisdated(sentAt ?? createdAt, now) ? now : sentAt;
 }
 
 /**
- * Returns the outcome to apply to a locked payment: `unknown` if the payment has got a charge since the outcome was
- * decided without one.
+ * Returns the outcome to apply to a locked payment. An outcome that is valid only without a charge (`hasNoCharge`)
+ * becomes `unknown` if the payment has got a charge meanwhile.
  */
 export function validOutcome(
   { providerReference }: Payment,

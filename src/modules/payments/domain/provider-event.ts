@@ -20,8 +20,8 @@ export interface ProviderEvent {
 export interface ProviderEventPage {
   readonly events: readonly ProviderEvent[];
   /**
-   * Time of the answer by the provider's clock. If the answer does not state it, the time of the newest event of the
-   * page; null: it has no event either.
+   * Time of the answer by the provider's clock. If the answer does not state it: the time of the newest event of the
+   * page, or null if the page has no event.
    */
   readonly answeredAt: Date | null;
   /** Id of the event after which the next page begins; null: this is the last page. */

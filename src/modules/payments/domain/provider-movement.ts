@@ -19,8 +19,8 @@ export interface ProviderMovement {
    */
   readonly subjectId: string | null;
   /**
-   * For a refund: true if its metadata name another environment than ours, such as a former one. The charge then decides
-   * if the refund is ours.
+   * For a refund: true if its metadata name another environment than ours, such as a former one. The refund is then
+   * ours only if it is booked here, or if its charge is.
    */
   readonly isOfOtherEnvironment?: boolean;
   /** For a refund: the provider's id of the refunded charge. Null for a charge. */
@@ -36,7 +36,7 @@ export interface CurrentMovement extends ProviderMovement {
   readonly isChargeRefunded: boolean;
 }
 
-/** Page of a provider's list of charges or refunds, with those of other services that use the same account. */
+/** Page of a provider's list of charges or refunds. Includes those of other services that use the same account. */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
   /** Value of `after` for the next page; null: this is the last page. */

@@ -3,8 +3,8 @@ import { type Payment, returnedOf } from './payment';
 
 /**
  * Returns the credit that refunds of a payment (pending or succeeded) gave back although invoices had already used it.
- * This is the part of the refunds that exceeds the sum of two amounts: the money that paid the invoice, and the unused
- * credit `ofCreditMinor`. It is above zero only if a refund was made at the provider or succeeded late.
+ * This is the amount of the refunds, minus the money that paid the invoice, minus `ofCreditMinor`. It is above zero
+ * only if a refund was made at the provider or succeeded late.
  * @param ofCreditMinor unused credit that the refunds paid out or have reserved
  */
 export function refundedBeyondCredit(
@@ -34,8 +34,8 @@ export interface ReturnedParts {
 /**
  * Divides the refunds and losses of a payment that unused credit did not cover. They count as money that paid the
  * invoice, up to the amount of this money. The rest counts as credit that invoices used, up to the amount of this
- * credit. If a refund and a dispute took the same money, an amount remains. It also counts as money that paid the
- * invoice.
+ * credit. Any amount beyond both also counts as money that paid the invoice. It exists if a refund and a dispute took
+ * the same money.
  * @param covered `refundedMinor` and `lostMinor`: refunds and losses that unused credit covered. `usedMinor`: credit
  *   from the payment that invoices used
  */

@@ -5,7 +5,6 @@ import { PaymentMethodEntity } from './payment-method.entity';
 
 const UNUSABLE = 'SELECT FROM payment_method WHERE id = $1 AND unusable_since IS NOT NULL';
 
-/** `due_at` is the fencing token. */
 const NOTE_DETACHMENT = `
   UPDATE payment_method SET due_at = $3, leased_by = NULL, attempts = $4 WHERE id = $1 AND due_at = $2`;
 

@@ -161,8 +161,8 @@ export class PaymentMethodsService {
   /**
    * Returns the method that a payment charges. The request may name a method of the customer, or a token of the
    * provider. If it names neither a method nor a provider, returns the customer's default.
-   * @param fallback provider to charge if the request names nothing and the customer has no default. Null, or a
-   *   provider that is not enabled: throws `payment_method_required` in this case
+   * @param fallback provider to charge if the request names nothing and the customer has no default. If it is null or
+   *   not enabled, `payment_method_required` is thrown instead
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */

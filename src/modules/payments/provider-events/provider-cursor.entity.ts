@@ -8,16 +8,15 @@ export class ProviderCursorEntity {
   @PrimaryColumn({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   /** Time, by our clock, at which the last complete listing began. */
   @InstantColumn() readonly readUntil!: Date;
-  /**
-   * The same by the provider's clock, which dates the events: all events up to this time are stored. Null: no listing is
-   * complete whose answer had the provider's time.
-   */
+  /** Time, by the provider's clock, up to which all events are stored. Null: not known. */
   @InstantColumn({ nullable: true }) readonly providerReadUntil!: Date | null;
   /** Time at which the next listing starts, or at which an unfinished listing continues. */
   @InstantColumn() readonly dueAt!: Date;
   /** Time, by our clock, at which the unfinished listing began; null: none is unfinished. */
   @InstantColumn({ nullable: true }) readonly listingAt!: Date | null;
-  /** The same by the provider's clock; null: the answer did not state it. Only valid if `pageAfter` is not null. */
+  /**
+   * Start of the unfinished listing by the provider's clock; null: not known. Only valid if `pageAfter` is not null.
+   */
   @InstantColumn({ nullable: true }) readonly providerListingAt!: Date | null;
   /** The provider's id of the last event that the unfinished listing has read; null: it has read no page yet. */
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly pageAfter!: string | null;

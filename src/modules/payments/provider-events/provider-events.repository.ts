@@ -30,8 +30,9 @@ const BEGIN_CURSOR = `
   VALUES ($1, $2, $2) ON CONFLICT (provider) DO NOTHING`;
 
 /**
- * A cursor that is due more than a minute after the next listing was made due by a clock that was ahead. A day before
- * the listing if the provider's time is not known: our clock may have been ahead of the provider's.
+ * A cursor due more than a minute after `$3`, the next due time, is claimed too: a clock that was ahead dated it. If
+ * the provider's time is not known, the listing goes back at least a day, because our clock may have been ahead of the
+ * provider's.
  */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
@@ -60,16 +61,17 @@ const MAKE_CURSOR_DUE = `
     page_after = CASE WHEN listing_at <= $2 THEN page_after END
   WHERE provider = $1`;
 
-/** Events that a clock dated that was ahead: {@link FREQUENT_ATTEMPTS} are at most 150 s apart. */
+/** Before {@link FREQUENT_ATTEMPTS}, attempts are at most 150 s apart. A later due time is from a wrong clock. */
 const MAKE_MISDATED_DUE = `
   UPDATE provider_event SET due_at = $2
   WHERE provider = $1 AND leased_by IS NULL AND attempts < ${FREQUENT_ATTEMPTS}
     AND due_at > $2::timestamptz + interval '4 minutes'`;
 
 /**
- * The events then count in {@link HAS_READ} until the provider has answered, or until about 15 minutes later. Leaves out
- * events that report no charge that is missing here: those of stored payments, of refunds and of setups. A limit also
- * counts events that are tried more often, so that sessions that start together try the same ones.
+ * Lowers the number of attempts, so that {@link HAS_READ} waits until the provider has answered about the events, for
+ * at most about 15 minutes. Leaves out events of stored payments, refunds and setups, because they report no missing
+ * charge. A limit also counts events that are still tried often, so that processes that start together choose the same
+ * events.
  */
 const TRY_WAITING_AGAIN = `
   UPDATE provider_event SET attempts = ${LATE_ATTEMPTS},
@@ -84,8 +86,8 @@ const TRY_WAITING_AGAIN = `
 
 /**
  * True if the provider's events until `$2` were listed and applied. Ignores events created and received more than a
- * minute after `$2`, because no restore from a backup has lost the payments that they report. The minute allows for a
- * difference between the clocks, and for charges in flight at `$2`.
+ * minute after `$2`, because no restore from a backup has lost the payments that they report. The minute allows for
+ * differences between clocks, and for charges that were in progress at `$2`.
  */
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -148,18 +150,18 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Counts the attempt that now fails as number {@link FREQUENT_ATTEMPTS}. The event is then tried once an hour.
-   * Automatic charges do not wait for it, except after {@link tryWaitingAgain}.
+   * Makes the running attempt count as number {@link FREQUENT_ATTEMPTS}, after which the event is tried only once an
+   * hour. Automatic charges do not wait for such events, except after {@link tryWaitingAgain}.
    */
   async endFrequentAttempts(id: string): Promise<void> {
     await this.database.query(END_FREQUENT_ATTEMPTS, [id]);
   }
 
   /**
-   * Returns true if automatic charges must wait for events of a provider. There are two cases: the last complete
-   * listing began more than `maxAgeMs` ago, or is dated by a clock that was ahead; or an event arrived more than
-   * `maxAgeMs` after its creation and is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more
-   * attempts at processing.
+   * Returns true if automatic charges must wait for events of a provider:
+   * - the last complete listing began more than `maxAgeMs` ago, or is dated by a clock that was ahead
+   * - or an event with fewer than {@link FREQUENT_ATTEMPTS} attempts is not processed, and arrived more than `maxAgeMs`
+   *   after its creation
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs, now];
@@ -184,7 +186,7 @@ export class ProviderEventsRepository {
 
   /**
    * Records that a page of a listing is stored.
-   * @param listing with the provider's id of the last event on the page as `pageAfter`
+   * @param listing its `pageAfter` is the provider's id of the last event on the page
    * @param dueAt time at which the listing continues if the next page cannot be read now
    */
   async recordPage(
@@ -214,9 +216,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Makes the cursor due at the start of a session. Listings that seem to begin later were dated by a clock that was
-   * ahead: they do not count in {@link hasReadSince}, and an unfinished one starts again. Events that this clock stored or
-   * postponed become due too.
+   * Makes the next listing due at once. A listing whose start is after `now` was dated by a clock that was ahead: it
+   * does not count in {@link hasReadSince} if complete, and starts again if unfinished. Events that this clock dated
+   * become due too.
    */
   async makeCursorDue(provider: ProviderName, now: Date): Promise<void> {
     await this.database.query(MAKE_CURSOR_DUE, [provider, now]);
@@ -224,19 +226,18 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Makes events due that are tried once an hour and may report a charge that is missing here. Automatic charges wait
-   * until the provider has answered about them.
-   * @param limit only if they are among this number of the latest events with {@link LATE_ATTEMPTS} or more attempts;
-   *   null: all
+   * Makes events due that are tried only once an hour and may report a charge that is missing here. Automatic charges
+   * wait until the provider has answered about these events.
+   * @param limit only events among the latest `limit` events with {@link LATE_ATTEMPTS} or more attempts; null: all
    */
   async tryWaitingAgain(provider: ProviderName, now: Date, limit: number | null): Promise<void> {
     await this.database.query(TRY_WAITING_AGAIN, [provider, now, limit]);
   }
 
   /**
-   * Returns true if all events of a provider up to `since` are stored and processed, and those of the next minute up to
-   * the start of the last complete listing. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing,
-   * until {@link tryWaitingAgain}. Also returns true if the events of the provider were never listed.
+   * Returns true if a complete listing of the provider's events began at `since` or later, and the events before its
+   * start are processed. Ignores events from more than a minute after `since`, and events with
+   * {@link FREQUENT_ATTEMPTS} or more attempts. Also returns true if the events were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;

@@ -24,12 +24,12 @@ const OVERLAP_MS = 5 * MINUTE_MS;
  */
 const RETENTION_MS = 40 * DAY_MS;
 const DELETE_BATCH_SIZE = 1_000;
-/** Time for which an event is tried whose object the provider does not have. The provider lists events as long. */
+/** Time for which an event is tried if the provider does not have its object. The provider lists events as long. */
 const MISSING_OBJECT_MS = 30 * DAY_MS;
 
 /**
- * Result of applying an event: true: done; false: it has to be applied again; `missing`: the account of the key at the
- * provider does not have the object of the event.
+ * Result of applying an event. true: done. false: it has to be applied again. `missing`: the provider account of our
+ * API key does not have the object of the event.
  */
 export type ApplyResult = boolean | 'missing';
 
@@ -67,11 +67,13 @@ export class ProviderEventsService {
   }
 
   /**
-   * Records the result of applying an event. Returns false if the event has to be applied again. If its object is
-   * missing, it is tried once an hour, until 30 days after it was received: the key may be corrected by then, or the
-   * event is of another account. If it is applied then, the key may have been corrected, and all others are tried again,
-   * also if Stripe had only not answered about it. They become due before this event is done, so that automatic charges
-   * wait for either. An event about a setup proves nothing: a setup also ends because Stripe does not have it.
+   * Records the result of applying an event. Returns false if the event has to be applied again.
+   *
+   * If Stripe does not have the object, the API key may be wrong, or the event may be of another account. The event is
+   * then tried once an hour, until 30 days after it was received. When an event succeeds after many attempts, the key
+   * may have been corrected. The other failed events are then tried again at once. They become due before this event is
+   * done, so that automatic charges do not stop waiting in between. Events about setups do not count, because a setup
+   * also ends if Stripe does not have it.
    */
   async finish(event: KnownEvent, result: ApplyResult): Promise<boolean> {
     const { id, provider, type, objectId, subjectId } = event;

@@ -22,7 +22,7 @@ import { ProviderCustomersRepository } from './provider-customers.repository';
 /** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
-/** Number of calls without a final outcome up to which polls repeat the request with the same idempotency key. */
+/** Up to this number of calls without a final outcome, polls repeat the request with the same idempotency key. */
 const MAX_REPLAYS = 2;
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
@@ -83,10 +83,11 @@ export class PreparedCharges {
   }
 
   /**
-   * Continues a payment without a committed reference. Searches for the charge at the provider first, because in a
-   * restored database `providerAttempt` may be lower than the number that was last sent. If none is found, the first
-   * polls repeat the request, as long as the provider still knows the idempotency key. Later polls prepare a new charge.
-   * Even if two charges were prepared, only the one with the committed reference is confirmed.
+   * Continues a payment without a committed reference. Searches for the charge at the provider first, because the
+   * idempotency key may be an old one: in a restored database, `providerAttempt` may be lower than the number last
+   * sent. If no charge is found, the first polls repeat the request, as long as the provider still knows the key. Later
+   * polls prepare a new charge. Even if two charges were prepared, only the one with the committed reference is
+   * confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
@@ -175,7 +176,7 @@ async function giveUp(
   return outcome.kind === 'canceled' ? withdrawn : outcome;
 }
 
-/** Returns the time of the first request with the current keys; null if a wrong clock dated it after `now`. */
+/** Returns the time of the first request with the current idempotency keys; null if a clock that was ahead dated it. */
 function firstSentAt({ sentAt, createdAt }: Payment, now: Date): Date | null {
   const date = sentAt ?? createdAt;
   return isMisdated(date, now) ? null : date;
@@ -186,8 +187,8 @@ const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): s
 
 /**
  * Returns the request for the charge of a payment. Uses only stored fields of the payment, so that a repeated request
- * has the same parameters. Only the customer at the provider, which is not part of this request, may differ. In that
- * case the provider refuses the idempotency key, until a later poll uses another key.
+ * has the same parameters. The provider's id of the customer is not part of this request. If it has changed, the
+ * provider refuses the idempotency key, until a later poll uses another key.
  */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;

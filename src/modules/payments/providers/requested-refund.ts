@@ -40,7 +40,7 @@ export interface ResumedRefund extends RequestedRefund {
 /** State of a refund at the provider. `absent`: the refund is not in the provider's list of the charge's refunds. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
-/** Number of calls without a final outcome up to which polls repeat the request with the same idempotency key. */
+/** Up to this number of calls without a final outcome, polls repeat the request with the same idempotency key. */
 const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
@@ -66,15 +66,16 @@ export function refundRequest(
 }
 
 /**
- * Returns the state of a refund at the provider. Searches for a refund without a reference in the provider's list of the
- * charge's refunds, because in a restored database `providerAttempt` may be lower than the number that was last sent.
- * If the refund is not in the list, the first polls repeat the request, as long as the provider still knows the
- * idempotency key. Later, the result is `absent`, or `unknown` if the recorded outcome of the refund is final.
+ * Returns the state of a refund at the provider. If the refund has no reference, searches for it in the provider's list
+ * of the charge's refunds. This comes first, because the idempotency key may be an old one: in a restored database,
+ * `providerAttempt` may be lower than the number last sent. If the refund is not in the list, the first polls repeat
+ * the request, as long as the provider still knows the key. Later, the result is `absent`, or `unknown` if the recorded
+ * outcome of the refund is final.
  *
- * The list may contain a refund of the same amount without our id. It can be this refund, or a refund that was made at
- * the provider. The result is therefore `unknown` until the listed refund is recorded in this database. There is one
- * exception: if the payment is too small for both refunds, the result is `absent`. This refund can then be sent again,
- * because the provider would refuse a second one.
+ * The list may contain a refund of the same amount without our id: this refund, or one that was made at the provider.
+ * The result is then `unknown` until the listed refund is recorded in this database. There is one exception: if the
+ * payment is too small for both refunds, the result is `absent`. This refund can then be sent again, because the
+ * provider would refuse a second one.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

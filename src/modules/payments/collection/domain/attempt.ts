@@ -30,7 +30,7 @@ export interface AttemptContext<Method> {
   readonly isNotChargedAutomatically: boolean;
 }
 
-/** Returns the method to charge for a due invoice; null if it must not be charged now. */
+/** Returns the method to charge for a due invoice; null if the invoice must not be charged now. */
 export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
   return context.payableMinor > 0n && !context.isNotChargedAutomatically ? context.method : null;
 }

@@ -38,7 +38,7 @@ export interface AppliedReport {
   readonly money: DisputeMoney;
 }
 
-/** Returns a dispute as it is before {@link withReport} applies its first report. */
+/** Returns a new dispute. The caller must then apply the first report with {@link withReport}. */
 export function newDispute(
   of: Pick<Dispute, 'id' | 'customerId' | 'paymentId' | 'provider' | 'currency'>,
   { providerReference, amount }: ReportedDispute,
@@ -98,8 +98,8 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
 }
 
 /**
- * Returns true if a report is older than the recorded dispute. This happens when two notifications are processed at the
- * same time and the older of the provider's two answers arrives last. A report is older in two cases:
+ * Returns true if a report is older than the recorded dispute. When two notifications are processed at the same time,
+ * the older answer of the provider may arrive last. A report is older in two cases:
  * - the reported dispute is not decided, but the recorded dispute is won or lost
  * - the reported dispute is an inquiry, but the recorded dispute is not
  */

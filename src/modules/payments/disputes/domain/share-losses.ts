@@ -13,11 +13,11 @@ type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
  * Divides lost credit among the invoices that used it, in the order of `uses`. An invoice bears at most the credit that
- * it used, and at most the amount that it can still give back. If an invoice can bear no more, losses of other payments
- * are moved from it to other invoices that used credit from those payments. In this way, the invoices together bear as
- * much as possible (a maximum flow). Returns minor units by invoice id, without zeros.
+ * it used, and at most the amount `leftOf`. If an invoice can bear no more, its share of the losses of other payments
+ * is moved to other invoices that used credit from those payments. In this way, the invoices together bear as much as
+ * possible (a maximum flow). Returns minor units by invoice id, without zeros.
  * @param lossOf returns the lost part of the credit that invoices used from a payment
- * @param leftOf returns the amount that an invoice can still give back; negative if the invoice gave back too much
+ * @param leftOf returns how much of an invoice can still be credited or refunded; negative: too much was
  */
 export function shareLosses(
   uses: readonly UsedOfPayment[],
@@ -32,8 +32,7 @@ export function shareLosses(
 
   /**
    * Assigns up to `mostMinor` of a payment's loss to one invoice, and returns the assigned amount.
-   * @param full ids of invoices that can bear no more, and of payments whose invoices were searched; those found are
-   *   added
+   * @param full ids of invoices without room and of payments that were already searched. The search adds to these ids
    */
   const place = (paymentId: string, mostMinor: bigint, full: Set<string>): bigint => {
     if (full.has(paymentId)) return 0n;
@@ -50,7 +49,7 @@ export function shareLosses(
     return 0n;
   };
   /**
-   * Makes room on the invoice of `use`: moves up to `mostMinor` of the losses of other payments from it to other
+   * Makes room on the invoice of `use`: moves its share of the losses of other payments, at most `mostMinor`, to other
    * invoices. Returns the moved amount.
    */
   const moveAway = (use: SharedUse, mostMinor: bigint, full: Set<string>): bigint => {

@@ -23,7 +23,7 @@ export interface PaymentMethod extends MethodDetails {
    * due.
    */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: no process is asking. */
+  /** Number of the process that is detaching the method; null: none. */
   readonly leasedBy: number | null;
   /** Number of failed attempts to detach the method. */
   readonly attempts: number;

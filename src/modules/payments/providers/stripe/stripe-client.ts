@@ -37,7 +37,7 @@ const TOO_MANY_REQUESTS: StripeFailure = {
   notConnected: null,
 };
 
-/** Failure of a request that has no answer: the SDK waits for ever if Stripe answers 101, or sends a body without end. */
+/** Failure of a request without an answer. If Stripe sends status 101 or an endless body, the SDK waits for ever. */
 const NO_ANSWER: StripeFailure = { ...TOO_MANY_REQUESTS, status: null };
 
 /** Sends requests to Stripe at a limited rate. Does not repeat failed requests, because pollers do. */
@@ -50,7 +50,7 @@ export class StripeClient {
   readonly isLive: boolean;
   /**
    * Name that this service writes to the metadata of each object. It distinguishes services that share a Stripe
-   * account. Must stay the same, because charges whose payments a restored backup lacks are recognized by it.
+   * account. Must stay the same, because it shows which charges are ours if a restored database lacks their payments.
    */
   readonly environment: string;
   private readonly webhookSecrets: readonly string[];

@@ -107,8 +107,7 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes with which Stripe refuses a request because of the settings. Stripe would refuse any other charge or refund
- * too.
+ * Codes with which Stripe refuses a request because of wrong settings. It would refuse any other charge or refund too.
  */
 const SETTINGS_CODES: ReadonlySet<string> = new Set([
   'api_key_expired',
@@ -169,8 +168,8 @@ function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
 }
 
 /**
- * Returns true if Stripe refused the request because of its content. A refusal can have other causes: a proxy, the
- * settings, or the API key of another account, which does not have the object.
+ * Returns true if Stripe refused the request because of its content. Other causes of a refusal are a proxy, wrong
+ * settings, and the API key of an account that does not have the object.
  */
 function isPermanent({ status, type, code }: StripeFailure): boolean {
   if (status !== 400 || type !== 'invalid_request_error') return false;

@@ -34,8 +34,8 @@ export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
 
 /**
  * Returns the outcome of a request whose customer does not exist at Stripe: `customer_missing` if the customer was
- * deleted there, otherwise `not_sent`. The customer may also be missing because the API key belongs to another account.
- * It must then not be created again.
+ * deleted there, otherwise `not_sent`. In the second case, the API key may belong to another account, and the customer
+ * must not be created again.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */

@@ -45,9 +45,8 @@ export function stateOfIntent(
 }
 
 /**
- * Statuses of the intents of one payment, in the order in which they are searched. Only the intent with the committed
- * reference was confirmed. An intent that is only prepared is therefore the last one, after one that was canceled
- * because it failed.
+ * Statuses in the order in which the intents of one payment are searched. Only the intent with the committed reference
+ * was ever confirmed. An intent that is only prepared therefore comes after one that failed and was canceled.
  */
 const SEARCHED: readonly Stripe.PaymentIntent.Status[] = [
   'succeeded',
@@ -59,8 +58,9 @@ const SEARCHED: readonly Stripe.PaymentIntent.Status[] = [
 ];
 
 /**
- * Returns the payment's intent in a list, or null. The environment in the metadata may be a former one,
- * because ids of payments are unique. An intent of another amount or currency has copied metadata.
+ * Returns the payment's intent in a list, or null. Ignores the environment in the metadata, because ids of payments are
+ * unique and the environment may be a former one. Skips intents of another amount or currency, because their metadata
+ * are a copy.
  */
 export function intentOf(
   { paymentId, amount, currency }: ChargeQuery,

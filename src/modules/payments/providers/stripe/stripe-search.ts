@@ -7,12 +7,14 @@ import { intentOf } from './stripe-outcomes';
 /** Usual difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
 /**
- * Largest assumed time by which the clock that dated a charge was ahead of Stripe's. A charge that is not found would be
- * made again.
+ * Longest assumed time by which our clock was ahead of Stripe's when it dated a charge. It is long, because a charge
+ * that is not found is made again.
  */
 const MAX_CLOCK_SLACK_S = 7 * 86_400;
 
-/** A charge that was canceled may never have been confirmed: an older one may have moved the money. */
+/**
+ * A canceled charge is not included: it may never have been confirmed, and an older charge may have moved the money.
+ */
 const CONFIRMED: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
   'succeeded',
   'processing',
@@ -20,7 +22,7 @@ const CONFIRMED: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
 ]);
 
 /**
- * Returns the times, in seconds since 1970, from which intents are listed to find a charge, one after the other.
+ * A charge is searched for in several listings, one after the other. Returns their start times, in seconds since 1970.
  * @param sentAt null: not known; all intents are listed
  */
 function searchStarts(sentAt: Date | null): readonly number[] {
@@ -31,7 +33,7 @@ function searchStarts(sentAt: Date | null): readonly number[] {
 
 /**
  * Returns the id of the payment's intent; null if Stripe has none. Reads the list of the customer's intents, because
- * Stripe's search index is delayed. Reads older ones only if the latest show no charge that was confirmed.
+ * Stripe's search index is delayed. Reads older intents only if the latest include no confirmed charge of the payment.
  */
 export async function findCharge(
   client: StripeClient,

@@ -135,7 +135,7 @@ function subjectIdOf(type: string, object: unknown): string | null {
     : ownIdOf(object, 'payment_id', 'pay');
 }
 
-/** @param key key that this service sets in the metadata of such an object. Somebody at Stripe may have set others. */
+/** @param key metadata key that this service sets in such an object. Somebody at Stripe may have set other keys */
 function ownIdOf(object: unknown, key: string, prefix: OwnPrefix): string | null {
   if (typeof object !== 'object' || object === null || !('metadata' in object)) return null;
   const { metadata } = object;

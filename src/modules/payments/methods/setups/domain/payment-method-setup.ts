@@ -32,7 +32,7 @@ export interface PaymentMethodSetup {
   readonly expiresAt: Date;
   /** Time of the next poll; during a poll, the end of its lease. Null: the setup has ended. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: no process is asking. */
+  /** Number of the process that is polling the setup; null: none. */
   readonly leasedBy: number | null;
   /** Number of polls that did not end the setup. */
   readonly attempts: number;
@@ -89,8 +89,8 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
 }
 
 /**
- * Returns true if the setup expired at least 24 hours ago. It then counts as canceled if the provider does not have it,
- * for example because the API key is of another account.
+ * Returns true if the setup expired at least 24 hours ago. If the provider does not have such a setup, for example
+ * because the API key is of another account, the setup counts as canceled.
  */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
@@ -128,7 +128,7 @@ export function applyProviderState(
   }
 }
 
-/** Returns `expiresAt` of a setup, or 24 hours from now if a wrong clock dated the setup. */
+/** Returns `expiresAt` of a setup, or 24 hours after `now` if a clock that was ahead dated the setup. */
 function expiresAtBy({ expiresAt }: PaymentMethodSetup, now: Date): Date {
   const latest = new Date(now.getTime() + SETUP_MS);
   return isMisdated(expiresAt, latest) ? latest : expiresAt;
