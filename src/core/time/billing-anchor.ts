@@ -79,8 +79,8 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
 }
 
 /**
- * Returns the period that follows `previous`. It starts at the end that was stored with `previous`, because the time zone
- * data of this process may give this boundary another instant. Steps over periods that end by then, such as empty ones.
+ * Returns the period after a stored period, given the stored index and end. It starts at the stored end, because the
+ * time zone data of this process may give this boundary another instant. Skips periods that are over by then.
  */
 export function periodFollowing(
   anchor: BillingAnchor,

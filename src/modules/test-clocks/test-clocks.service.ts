@@ -33,8 +33,8 @@ export interface NextWork {
 type ToAnswer = (clock: TestClock) => Answer;
 
 /**
- * Timeouts of the transaction that begins an advance. They are long, because transactions that use the time of the
- * clock can get their lock first, even if they begin later.
+ * Timeouts of the transaction that begins an advance. They are long, because it waits for transactions that use the
+ * time of the clock, and such transactions can lock the clock first even if they begin later.
  */
 const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
 

@@ -89,7 +89,7 @@ function toMinor(amount: number | undefined): bigint | null {
 
 /**
  * Returns the statuses by which a list is filtered; null if the request names none. If the request also has another
- * filter, leaves out the statuses that this filter excludes. Example: a filter by failure leaves out `succeeded`.
+ * filter, leaves out the statuses that the other filter can never find, such as `succeeded` for a filter by failure.
  * @param isFiltered true if the request has the other filter
  * @param matched statuses of the rows that the other filter can find
  */

@@ -30,7 +30,7 @@ const PAGE_HEADERS = {
 
 /**
  * Headers of answers that are not pages. They make browsers keep to the declared type, execute and frame nothing, and
- * let no other site read the answer. To set the other headers of pages would take 5 % of the time of a usage request.
+ * let no other site read the answer. The other headers of pages would take 5 % of the time of a usage request.
  */
 export const DATA_HEADERS: Headers = new Map([
   // Otherwise a cache between browser and service may store data that an admin reads with a session cookie.

@@ -67,7 +67,9 @@ const WIRING: ReadonlySet<string> = new Set([
   'RoutesResolver',
 ]);
 
-/** Sources of Nest's errors that end the start. They are thrown as well, and the caller prints an explanation. */
+/**
+ * Sources of errors that end Nest's start. They get level `debug`, because they are also thrown, and explained then.
+ */
 const RETHROWN: ReadonlySet<string> = new Set(['ExceptionHandler', 'NestApplication']);
 
 /** Writes Nest's own messages in the format of all other log lines. */

@@ -7,7 +7,7 @@ import { Database, poolUseOf } from '../database';
 /** Time after a request (not a health probe) during which background work runs only one piece at a time. */
 const RECENT_MS = 1_000;
 
-/** Shared by all Nest applications of the process, because the collectors of its metrics run until the process ends. */
+/** Metrics of the process, shared by all its Nest applications, because their collectors run until the process ends. */
 let processRegistry: Registry | null = null;
 
 function metricsOfProcess(): Registry {

@@ -80,7 +80,9 @@ export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise
   });
 }
 
-/** Exports the spans of the current run of due work, because it has changed something. No-op outside of a run. */
+/**
+ * Exports the spans of the current run of due work. Call it when the run has changed something. No-op outside of a run.
+ */
 export function keepRun(): void {
   current.current?.run?.exportSpans();
 }
