@@ -1,4 +1,4 @@
-/** Largest version that fits a column of type `integer`. Then comes 1: versions are only tested for equality. */
+/** Largest version that fits an `integer` column. After it comes 1, because versions are only tested for equality. */
 export const MAX_VERSION = 2_147_483_647;
 
 /** A stored object with a version. Each change raises the version by one; {@link MAX_VERSION} is followed by 1. */
@@ -23,9 +23,9 @@ export function isMisdated(date: Date, limit: Date): boolean {
 }
 
 /**
- * Returns the time to record for a new change: `now`, or the latest time of change of the given objects if that is
- * later, which happens because the clocks of processes differ. Ignores null. Ignores times more than a minute after
- * `now`, because a wrong clock wrote them. The caller has locked the objects.
+ * Returns the time to record for a new change: `now`, or the latest `updatedAt` of the given objects if that is later.
+ * It can be later, because the clocks of processes differ. Ignores null. Ignores times more than a minute after `now`,
+ * because a wrong clock wrote them. The caller has locked the objects.
  */
 export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): Date {
   return objects.reduce(

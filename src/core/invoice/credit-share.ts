@@ -101,7 +101,7 @@ export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
     .reduce((total, { taxRateId }) => total + ceiling(taxes.get(taxRateId) ?? ZERO), amountMinor);
 }
 
-/** Returns the largest part, up to `amountMinor`, whose {@link maxWithTax} is at most `limitMinor`. */
+/** Returns the largest part that is at most `amountMinor`, and whose {@link maxWithTax} is at most `limitMinor`. */
 export function partWithin(held: HeldLines, amountMinor: bigint, limitMinor: bigint): bigint {
   let [fits, exceeds] = [0n, amountMinor + 1n];
   while (exceeds - fits > 1n) {

@@ -8,7 +8,7 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
-  /** Actor of changes: the id of the API key, admin or customer token, or `command:<name>`; otherwise the kind. */
+  /** Actor of changes: the id of the API key, admin or customer token, `command:<name>`, or else the `kind`. */
   readonly id: string;
   /** All scopes that the caller holds. A caller with `*` also holds every single scope. */
   readonly scopes: ReadonlySet<GrantedScope>;

@@ -66,8 +66,8 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes the changes that no event reports to the audit log; `Outbox` writes those that events report. An operation has
- * one entry in the audit log, even if it takes several commits.
+ * Writes changes to the audit log if no event reports them. `Outbox` writes the other changes. An operation has one
+ * entry in the audit log, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {
@@ -85,7 +85,7 @@ export class AuditTrail {
     return [id, createdAt, actorType, actorId, operation, requestId, address];
   }
 
-  /** Records a change in its transaction. The caller must have inserted or locked the row of the object. */
+  /** Records a change in the caller's transaction, which must have inserted or locked the row of the object. */
   async record({ action, objectId, fields }: ChangeWithoutEvent): Promise<void> {
     this.database.requireTransaction();
     const changes = JSON.stringify(auditedFields({ object: fields, previous: {}, isNew: true }));

@@ -168,7 +168,7 @@ export function toPageDto<Item, ItemDto>(
 
 const ITEMS = new WeakMap<Type<unknown>, Type<unknown>>();
 
-/** Returns the class of the items of a page class made by {@link pageOf}; null for any other class. */
+/** Returns the item class of a page class that {@link pageOf} made; null for any other class. */
 export function itemOf(page: Type<unknown> | undefined): Type<unknown> | null {
   return page === undefined ? null : (ITEMS.get(page) ?? null);
 }

@@ -7,8 +7,8 @@ type Headers = ReadonlyMap<string, string>;
 
 /**
  * Headers of the pages at /docs and /studio, which load everything from this service. Swagger UI sets inline styles and
- * has icons in data URLs. The policy omits `upgrade-insecure-requests`, because the service answers plain HTTP only:
- * with this directive the pages would be empty, except on loopback.
+ * has icons in data URLs. The content security policy omits `upgrade-insecure-requests`, because the service answers
+ * plain HTTP only: with this directive the pages would be empty, except on loopback.
  */
 const PAGE_HEADERS = {
   contentSecurityPolicy: {

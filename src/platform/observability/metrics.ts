@@ -37,7 +37,7 @@ export class Metrics {
     this.measurePool(dataSource);
   }
 
-  /** Middleware that measures requests by route. By path, each id in a path would create a metric series of its own. */
+  /** Middleware that measures requests by route. Measured by path, each id in a path would create a metric series. */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     if (!request.originalUrl.startsWith('/health/')) this.lastRequestAt = startedAt;

@@ -24,8 +24,8 @@ export class RateLimitRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds counts of this process to the counts of a minute, in the order of buckets to avoid deadlocks. Returns the
-   * counts of all processes for these buckets.
+   * Adds the counts of this process to those of all processes, in the order of buckets to avoid deadlocks. Returns the
+   * new counts of these buckets.
    */
   async add(windowStart: Date, counts: readonly BucketCount[]): Promise<readonly BucketCount[]> {
     const rows = await this.database.query<{ bucket: string; request_count: string }>(ADD, [
