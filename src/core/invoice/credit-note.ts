@@ -117,9 +117,9 @@ export class CreditNoteParts {
   }
 
   /**
-   * Returns the maximum tax of the note: the tax that is left of the invoice. If the note takes all net amounts, small
-   * negative rests of charges lower it, because rounding causes them: a charge that was lowered to zero can be billed
-   * with a tax of -1, or with a net amount of -1 and an inclusive tax of 1. Other negative rests count as zero.
+   * Returns the maximum tax of the note: the tax that is left of the invoice. Lines with a negative rest count as zero.
+   * If the note takes all net amounts, negative rests that rounding caused count too: a charge that was lowered to zero
+   * can be billed with a tax of -1, or with a net amount of -1 and an inclusive tax of 1.
    */
   private largestTax(invoiceLines: readonly CreditableLine[]): bigint {
     const groups = [...new Set(invoiceLines.map(({ together }) => together))];

@@ -91,8 +91,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the most that `amountMinor`, a part of {@link HeldLines}, can be together with its exclusive tax. Rounds each
- * tax up, because the invoice with the credit may round it up too.
+ * Returns the maximum of `amountMinor`, a part of {@link HeldLines}, plus its exclusive tax. Rounds each tax up,
+ * because the invoice with the credit may round it up too.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -60,14 +60,15 @@ export function prorate(
 }
 
 /**
- * Instant `at` which one part of a period ends and the next begins. `unit`: how the time before it is counted, from the
- * start of the full period.
+ * End of one part of a period, and start of the next. `unit`: the unit in which the time from the start of the full
+ * period to this instant is counted.
  */
 export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
 
 /**
  * Returns the part of `fullPeriod` between two boundaries. The parts of a period add up to the whole, even if their
- * boundaries have different units. The part has the unit of `to` if both units are equal, or `from` is the start.
+ * boundaries have different units. The part has the unit of `to` if both units are equal, or the period starts at
+ * `from`.
  *
  * Otherwise, the part is in seconds. The days before the boundary with the unit `day` are converted to seconds, as if
  * all days of the full period were equally long. If this gives no whole number of seconds, numerator and denominator

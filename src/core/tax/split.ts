@@ -72,7 +72,7 @@ export function withinAmounts(
 /** Lines that may take a minor unit of a tax, in the order to try them. Those before index `next` cannot take it. */
 type Receivers = { readonly lines: readonly number[]; next: number };
 
-/** Returns the lines whose exact tax has a remainder, the largest first. `unit` -1 reverses the signs before. */
+/** Returns the lines whose exact tax has a remainder, the largest first. A `unit` of -1 reverses the signs first. */
 function byRemainder({ numerators, denominator }: RateSplit, unit: bigint): readonly number[] {
   return numerators
     .map((numerator, line) => {

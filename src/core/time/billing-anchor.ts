@@ -80,7 +80,7 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
 
 /**
  * Returns the period after a stored period, given the stored index and end. It starts at the stored end, because the
- * time zone data of this process may give this boundary another instant. Skips periods that are over by then.
+ * time zone data of this process may give this boundary another instant. Skips periods that end by that time.
  */
 export function periodFollowing(
   anchor: BillingAnchor,

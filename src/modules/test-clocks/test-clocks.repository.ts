@@ -13,7 +13,7 @@ const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
 
 /**
  * SQL condition: the clock is not deleted, and still has the version `$4`. The start of an advance and each move
- * increment the version. It serves as a fencing token: no row matches if another request took over the advance.
+ * increment this fencing token, so no row matches if another request took over the advance.
  */
 const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 

@@ -14,7 +14,7 @@ export interface Principal {
   readonly scopes: ReadonlySet<GrantedScope>;
   /** The only customer whose data the caller may read; null: the caller may read the data of all customers. */
   readonly customerId: string | null;
-  /** Highest amount of one payment that the caller may refund, in minor units by currency; null: no limit. */
+  /** Largest sum that the caller may refund of one payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
   /** Rate limits of the API key, or of the issuer of a customer token; null: the configured limits apply. */
   readonly requestLimits: RequestLimits | null;

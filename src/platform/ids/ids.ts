@@ -51,8 +51,8 @@ const SUFFIX_PATTERN = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 const SUFFIX = new RegExp(`^${SUFFIX_PATTERN}$`);
 
 /**
- * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. The ids that one
- * process makes sort in the order of their creation.
+ * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids from one process
+ * sort in the order of their creation.
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();

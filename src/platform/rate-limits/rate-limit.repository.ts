@@ -15,7 +15,7 @@ const ADD = `
   SET request_count = rate_limit_count.request_count + excluded.request_count
   RETURNING bucket, request_count`;
 
-/** Compares with the clock of the database too. A process whose clock is ahead would delete counts still in use. */
+/** Compares with the clock of the database too, or a process whose clock is ahead would delete counts in use. */
 const DELETE_BEFORE = `
   DELETE FROM rate_limit_count WHERE window_start < least($1::timestamptz, now()) - interval '10 minutes'`;
 
