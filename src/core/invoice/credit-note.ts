@@ -78,8 +78,8 @@ export class CreditNoteParts {
 
   /**
    * Takes `netMinor` of a line, and the same share of its tax, but at most the tax that is left. If all the net amount
-   * that is left is taken, so is all the tax that is left; the credit notes together then credit exactly the billed tax.
-   * If only tax is left, `netMinor` must be 0.
+   * that is left is taken, so is all the tax that is left; the credit notes together then credit exactly the billed
+   * tax. If only tax is left, `netMinor` must be 0.
    * @throws InvariantError when an amount is negative or above {@link creditableMinor}, or is zero although
    *   {@link isOnlyTaxLeft} returns false. The caller must first check amounts that come from an API client.
    */

@@ -136,7 +136,7 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
 }
 
 /**
- * Returns the page request of a list with other cursors. The code that reads the list must validate the cursor.
+ * Returns the page request of a list whose cursors begin with no id. The code that reads the list must validate them.
  * @throws {ProblemError} `invalid_cursor` if the cursor contains a NUL character
  */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {

@@ -85,7 +85,7 @@ export function wasCreatedBefore(id: string, other: string): boolean {
 /** Returns the regular expression of the ids that {@link isId} accepts, as text. */
 export const idPattern = (prefix: IdPrefix): string => `^${prefix}_${SUFFIX_PATTERN}$`;
 
-/** Returns true if the text has the form of an id with this prefix. Does not check that the row exists. */
+/** Returns true if the text has the form of an id with this prefix. Does not check that such an object exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));
 }
