@@ -116,8 +116,8 @@ export function postRefund(refund: {
 
 /**
  * Posts that the money of a succeeded refund came back from the customer's bank. Debits the cash clearing account of
- * the provider. Credits `recoveredMinor` to the dispute losses, the rest of `toCreditMinor` to the customer's credit,
- * and the rest of the amount to the refunds account.
+ * the provider. Credits `toCreditMinor` less `recoveredMinor` to the customer's credit, `recoveredMinor` to the dispute
+ * losses, and the rest of the amount to the refunds account.
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
