@@ -1,7 +1,7 @@
-/** Largest version that a column of type `integer` holds. Version 1 follows it: versions are compared for equality. */
+/** Largest version that fits an `integer` column. After it comes 1, because versions are only tested for equality. */
 export const MAX_VERSION = 2_147_483_647;
 
-/** A stored object with a version. Each change raises the version by one (see {@link MAX_VERSION}). */
+/** A stored object with a version. Each change raises the version by one; {@link MAX_VERSION} is followed by 1. */
 export interface Versioned {
   readonly version: number;
   readonly updatedAt: Date;
@@ -14,18 +14,18 @@ export type ChangeOf<Stored, Field extends keyof Stored> = {
 
 type Changed = Pick<Versioned, 'updatedAt'>;
 
-/** Changes that are dated more than this after the time of the process were made by a wrong clock. */
+/** A change that is dated further than this ahead of the clock of this process was made by a wrong clock. */
 export const MAX_AHEAD_MS = 60_000;
 
-/** Returns true if `date` is more than a minute after `limit`, which no date of a right clock exceeds. */
+/** Returns true if `date` is more than a minute after `limit`. Only a wrong clock writes such a date. */
 export function isMisdated(date: Date, limit: Date): boolean {
   return date.getTime() > limit.getTime() + MAX_AHEAD_MS;
 }
 
 /**
- * Returns the time to record for a new change: `now`, or the latest time of change of the given objects if that is
- * later, which happens because the clocks of processes differ. Ignores null. Ignores times more than a minute after
- * `now`, because a wrong clock wrote them. The caller has locked the objects.
+ * Returns the time to record for a new change: `now`, or the latest `updatedAt` of the given objects if that is later.
+ * It can be later, because the clocks of processes differ. Ignores null. Ignores times more than a minute after `now`,
+ * because a wrong clock wrote them. The caller has locked the objects.
  */
 export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): Date {
   return objects.reduce(
@@ -37,7 +37,7 @@ export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): D
   );
 }
 
-/** Returns the next `updatedAt` of an object: `now`, or the present one if that is later, because it never goes back. */
+/** Returns the next `updatedAt` of an object: `now`, or the present `updatedAt` if that is later. */
 export function updatedAtAfter({ updatedAt }: Changed, now: Date): Date {
   return updatedAt > now ? updatedAt : now;
 }

@@ -33,7 +33,7 @@ export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
 }
 
-/** Returns the scopes of an admin; only those for the enrolment if the admin must enrol a second factor first. */
+/** Returns the scopes of an admin. If the admin must still enrol a second factor, only those for the enrolment. */
 export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
   return mustEnrol ? ENROLMENT : scopesOfRole(role);
 }

@@ -58,8 +58,8 @@ export function formatExact(value: Rational): string {
 }
 
 /**
- * Parses the text of {@link formatExact}. Accepts more digits than {@link parseDecimal}, because a product has more
- * digits than its factors.
+ * Parses the text of {@link formatExact}. Accepts more digits than {@link parseDecimal}, because exact amounts are
+ * products, which have more digits than their factors.
  * @throws InvariantError on any other text.
  */
 export function parseExact(text: string): Rational {

@@ -3,7 +3,7 @@ import { lesser, nonNegative } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
 /**
- * A coupon of an invoice that also discounts an amount which is added to the invoice later, such as late usage. Amounts
+ * A coupon of an invoice, for a discount on an amount that is added to the invoice later, such as late usage. Amounts
  * are in minor units. Traces of invoice lines store these properties, so their names must not change.
  */
 export type AddedCoupon = {
@@ -13,14 +13,13 @@ export type AddedCoupon = {
   /** Amount to which the percentage applied before the addition. It includes earlier additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount that was billed before, then credited, and is now billed again. On this part, a percentage
-   * discounts at most `restMinor`. This part is the whole added amount if the coupon is used up, except for discounts
-   * that credits returned to it.
+   * Part of the added amount on which a percentage discounts at most `restMinor`: the part that was billed before, then
+   * credited, and is now billed again. If the coupon is used up, it is the whole added amount.
    */
   readonly againMinor: bigint;
   /**
-   * Discount that the coupon can still give; a negative number counts as 0. For a coupon with an amount, this limits
-   * the whole discount. For a percentage, this limits only the discount on `againMinor`.
+   * Discount that the coupon can still give; a negative number counts as 0. It limits the whole discount of a coupon
+   * with an amount. For a percentage, it limits only the discount on `againMinor`.
    */
   readonly restMinor: bigint;
 };
@@ -28,15 +27,15 @@ export type AddedCoupon = {
 export type AddedDiscount = {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
-  /** The part of the discount that is subtracted from `restMinor` of the coupon, see {@link AddedCoupon}. */
+  /** Part of the discount that uses up `restMinor` of the {@link AddedCoupon}. */
   readonly fromRemainingMinor: bigint;
 };
 
 /**
  * Returns the discounts on an amount that is added to an invoice later. Each coupon discounts the amount that the
- * coupons before it left. The discount by a percentage is the difference of two rounded discounts: on the base with the
- * added amount, and on the base alone. Two additions of 1 therefore get the same discount as one addition of 2. A
- * coupon with an amount discounts up to `restMinor`.
+ * coupons before it left. The discount of a percentage is a difference: the rounded discount on its base plus the added
+ * amount, less the rounded discount on its base alone. Two additions of 1 therefore get the same discount as one
+ * addition of 2. A coupon with an amount discounts up to its `restMinor`.
  *
  * @param coupons coupons with a percentage first, then coupons with an amount
  */
@@ -63,8 +62,8 @@ export function discountAdded(
 }
 
 /**
- * Returns the amount that each percentage applies to, by redemption id: the sum of the lines that the coupon may
- * discount, after subtracting the discounts of the percentages applied before it.
+ * Returns the amount to which each percentage applies, by redemption id: the sum of the lines that the coupon may
+ * discount, less the discounts of the percentages before it.
  */
 export function percentageBases(
   lines: readonly DiscountableLine[],

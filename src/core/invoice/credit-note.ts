@@ -14,8 +14,8 @@ import { allocate, allocateShares, lesser, nonNegative, total } from '../money';
 import type { TaxShare } from '../tax';
 
 /**
- * Amounts left of lines that are billed together, such as a charge and the negative line that lowers it to its
- * maximum. Can be negative.
+ * Amounts that can still be credited of lines that are billed together, such as a charge and the negative line that
+ * lowers it to its maximum. Can be negative.
  */
 export type LeftTogether = {
   /** Without any tax. */
@@ -32,7 +32,7 @@ export type CreditableLine = {
   readonly taxShares: readonly TaxShare[];
   readonly creditedNetMinor: bigint;
   readonly creditedTaxShares: readonly TaxShare[];
-  /** One object for all lines that are billed together: credit notes take at most these amounts from all of them. */
+  /** One object for all lines that are billed together: the amounts that can still be credited of all of them. */
   readonly together: LeftTogether;
 };
 
@@ -70,16 +70,16 @@ export class CreditNoteParts {
     return this.leftOf(line).netMinor;
   }
 
-  /** Returns true if tax can still be credited, but no net amount, such as of a line of 0.01 with 0.01 inclusive tax. */
+  /** Returns true if only tax can still be credited, for example of a line of 0.01 with 0.01 inclusive tax. */
   isOnlyTaxLeft(line: CreditableLine): boolean {
     const { netMinor, tax } = this.leftOf(line);
     return netMinor === 0n && tax.numerator > 0n;
   }
 
   /**
-   * Takes `netMinor` of a line, and the same share of its tax, but at most the tax that is left. The whole rest of the
-   * net amount takes the whole rest of the tax, so that the credit notes together credit exactly the billed tax. If
-   * only tax is left, zero takes it.
+   * Takes `netMinor` of a line, and the same share of its tax, but at most the tax that is left. If all the net amount
+   * that is left is taken, so is all the tax that is left; the credit notes together then credit exactly the billed
+   * tax. If only tax is left, `netMinor` must be 0.
    * @throws InvariantError when an amount is negative or above {@link creditableMinor}, or is zero although
    *   {@link isOnlyTaxLeft} returns false. The caller must first check amounts that come from an API client.
    */
@@ -104,8 +104,7 @@ export class CreditNoteParts {
 
   /**
    * Returns the credit note. Its tax is the sum of the exact taxes of the parts, rounded once, half away from zero, and
-   * split over lines and rates by largest remainder. A note of everything left takes at most the tax that is left of
-   * the invoice.
+   * split over lines and rates by largest remainder. The tax is at most the tax that is left of the invoice.
    * @param invoiceLines all lines of the invoice
    */
   amounts(invoiceLines: readonly CreditableLine[]): CreditNoteAmounts {
@@ -118,9 +117,9 @@ export class CreditNoteParts {
   }
 
   /**
-   * Returns the largest tax of the note. If the note takes all net amounts of the invoice, amounts below zero count:
-   * rounding can bill a charge that was lowered to zero with a tax of -1, or with a net amount of -1 and an inclusive
-   * tax of 1. Other net amounts below zero, such as of a negative line, lower the limit of the invoice instead.
+   * Returns the maximum tax of the note: the tax that is left of the invoice. Lines with a negative rest count as zero.
+   * If the note takes all net amounts, negative rests that rounding caused count too: a charge that was lowered to zero
+   * can be billed with a tax of -1, or with a net amount of -1 and an inclusive tax of 1.
    */
   private largestTax(invoiceLines: readonly CreditableLine[]): bigint {
     const groups = [...new Set(invoiceLines.map(({ together }) => together))];
@@ -154,9 +153,9 @@ export class CreditNoteParts {
 }
 
 /**
- * Returns the credit note of everything left of all lines of an invoice, without lines of which nothing is left. The
- * total is what is left of the invoice, also if rounding billed a charge that was lowered to zero with a tax of -1: the
- * last line with tax then gives back 1 less.
+ * Returns the credit note of everything that is left of an invoice, without lines of which nothing is left. Its total
+ * is exactly what is left of the invoice. Rounding may have billed a charge that was lowered to zero with a tax of -1;
+ * the last line with tax then gives back 1 less.
  */
 export function creditNoteOfRest(lines: readonly CreditableLine[]): CreditNoteAmounts {
   const left = [...new Set(lines.map(({ together }) => together))];
@@ -200,9 +199,9 @@ function noteOf(
 }
 
 /**
- * Splits the tax of a part over the rates of its line, in proportion to what is left at each rate.
+ * Splits the tax of a part over the rates of its line, in proportion to the tax that is left at each rate.
  * @param given tax that the note already takes from lines billed together with the line
- * @returns less than `taxMinor` if less is left at these rates, or of all lines billed together
+ * @returns shares that add up to less than `taxMinor` if less is left at these rates, or of all lines billed together
  */
 function splitOverRates(
   line: CreditableLine,
@@ -218,7 +217,7 @@ function splitOverRates(
   }));
 }
 
-/** Returns what is left of the tax at each rate of a line, in the order of its rates. */
+/** Returns the tax that is left at each rate of a line, in the order of its rates. */
 function taxLeftByRate(line: CreditableLine, given: readonly TaxShare[] = []): bigint[] {
   const of = (shares: readonly TaxShare[], rate: string): bigint =>
     taxOf(shares.filter(({ taxRateId }) => taxRateId === rate));
@@ -233,19 +232,19 @@ function taxLeftByRate(line: CreditableLine, given: readonly TaxShare[] = []): b
 }
 
 /**
- * Returns the tax that can be credited of lines billed together. A rate at which less than nothing is left lowers it,
- * and so does a net amount below zero: -1 with 1 inclusive tax leaves nothing.
+ * Returns the tax that can still be credited of lines billed together. It is lowered by rates with less than zero left,
+ * and by a negative net amount: a net amount of -1 with an inclusive tax of 1 leaves nothing.
  */
 function taxLeftOf(group: LeftTogether): bigint {
   return nonNegative(taxLessNet(group));
 }
 
-/** Returns the tax, lowered by a net amount below zero. */
+/** Returns the sum of the taxes, lowered by the net amount if that is negative. */
 function taxLessNet({ netMinor, taxShares }: LeftTogether): bigint {
   return taxOf(taxShares) + lesser(netMinor, 0n);
 }
 
-/** Returns true unless the net amount is below zero for another reason than inclusive tax that was rounded up. */
+/** Returns false if the net amount is further below zero than the rounding of inclusive tax can explain. */
 function isCharge({ netMinor, taxShares }: LeftTogether): boolean {
   return netMinor + total(taxShares.map(({ taxMinor }) => nonNegative(taxMinor))) >= 0n;
 }

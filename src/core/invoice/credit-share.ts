@@ -13,7 +13,7 @@ import { allocate } from '../money';
 import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
-/** A tax rate of finalized lines. `leftMinor` is the billed tax in minor units, less the tax that credits took back. */
+/** A tax rate of finalized lines. `leftMinor` is the tax that was billed and not credited yet, in minor units. */
 export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
 /** Amounts of finalized lines that credits have not taken back yet. */
@@ -35,8 +35,8 @@ export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
 
 /**
  * Returns the credit for a share of {@link HeldLines}. The credited amount is rounded once, half away from zero. The
- * same share of the sum of all discounts is returned to the coupons: rounded once, and split over them by largest
- * remainder.
+ * same share of all discounts together is returned to the coupons. It is rounded once, and split over the discounts by
+ * largest remainder.
  *
  * @param share from 0 to 1
  * @param limitMinor maximum amount of the credit; null: no maximum. If the credit would exceed it, the credit is
@@ -70,9 +70,9 @@ export function creditShare<Share extends DiscountShare>(
 
 /**
  * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units. If all lines
- * have the same rates, the tax is calculated with these rates, but is at most the tax that is left. If the lines have
- * different rates, the tax that is left at each rate is split in proportion: half of the held amount gets half of it.
- * The last part gets all tax that is left, so that the credits together return exactly the billed tax.
+ * have the same rates, these rates are applied to the part, up to the tax that is left. Otherwise, the tax that is left
+ * at each rate is split in proportion: half of the held amount gets half of the tax. The last part gets all tax that is
+ * left, so that the credits together return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -91,8 +91,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns an upper limit for the sum of `amountMinor`, a part of {@link HeldLines}, and its exclusive tax. Rounds each
- * tax up, because the invoice with the credit may do the same.
+ * Returns the maximum of `amountMinor`, a part of {@link HeldLines}, plus its exclusive tax. Rounds each tax up,
+ * because the invoice with the credit may round it up too.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);
@@ -101,7 +101,7 @@ export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
     .reduce((total, { taxRateId }) => total + ceiling(taxes.get(taxRateId) ?? ZERO), amountMinor);
 }
 
-/** Returns the largest part, up to `amountMinor`, whose {@link maxWithTax} is at most `limitMinor`. */
+/** Returns the largest part that is at most `amountMinor`, and whose {@link maxWithTax} is at most `limitMinor`. */
 export function partWithin(held: HeldLines, amountMinor: bigint, limitMinor: bigint): bigint {
   let [fits, exceeds] = [0n, amountMinor + 1n];
   while (exceeds - fits > 1n) {

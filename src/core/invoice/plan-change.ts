@@ -30,9 +30,9 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 }
 
 /**
- * Returns the unused share of a line for a price billed in advance, from 0 to 1: (amount for the full period x unused
- * part of the period) / amount of the line. If a new plan version prorates by another unit, the unused part is counted
- * in that unit. The share could then exceed 1, and is limited to 1. The share of a line of zero or less is 0.
+ * Returns the unused share of a line for a price billed in advance: (amount for the full period x unused part of the
+ * period) / amount of the line. If a new plan version prorates by another unit than the line, the unused part is in the
+ * new unit. The result could then exceed 1, and is limited to 1. For a line of zero or less, it is 0.
  * @throws InvariantError when the line and the unused part have the same unit, and the unused part is larger than the
  *   billed part or has another denominator.
  */
@@ -53,9 +53,8 @@ export function unusedShare(
 }
 
 /**
- * Returns the credit for the unused part of a price billed in advance, zero or more, in minor units. The credit is the
- * amount of the line after discounts and earlier credits, times the {@link unusedShare} of the line, rounded once, half
- * away from zero.
+ * Returns the credit for the unused part of a price billed in advance, zero or more, in minor units. It is (amount of
+ * the line - discount - earlier credits) x {@link unusedShare}, rounded once, half away from zero.
  * @throws InvariantError in the cases of {@link unusedShare}, and when the line was credited beyond its billed amount.
  */
 export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {

@@ -71,7 +71,7 @@ export function postPayment(payment: {
 }
 
 /**
- * Posts the return of a payment to the customer after its invoice was voided: moves the applied amount from the
+ * Posts that a payment becomes customer credit, because its invoice was voided. Moves the applied amount from the
  * receivable to the customer's credit, except two parts. The part that was already refunded is credited to the refunds
  * account, where it balances the refund. The part that was lost by a dispute is credited to the dispute losses.
  * @throws InvariantError when a part is negative, or the parts exceed `appliedMinor`.
@@ -95,8 +95,8 @@ export function postPaymentReturned(returned: {
 
 /**
  * Posts a succeeded refund. Credits the whole amount to the cash clearing account of the provider. Debits
- * `fromCreditMinor`, the part that available credit from the payment covers, to the customer's credit. Debits the rest
- * to the refunds account, where it balances a credit note that is settled as a refund.
+ * `fromCreditMinor` to the customer's credit: the part that is covered by available credit from the refunded payment.
+ * Debits the rest to the refunds account, where it balances a credit note that is settled as a refund.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
@@ -115,9 +115,9 @@ export function postRefund(refund: {
 }
 
 /**
- * Posts a succeeded refund whose money came back from the customer's bank. Debits the cash clearing account of the
- * provider. Credits `toCreditMinor` to the customer's credit, except `recoveredMinor`, which reduces the dispute
- * losses. Credits the rest of the refund to the refunds account.
+ * Posts that the money of a succeeded refund came back from the customer's bank. Debits the cash clearing account of
+ * the provider. Credits `toCreditMinor` less `recoveredMinor` to the customer's credit, `recoveredMinor` to the dispute
+ * losses, and the rest of the amount to the refunds account.
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
@@ -126,7 +126,7 @@ export function postRefundReturned(returned: {
   readonly amountMinor: bigint;
   /** Part of the amount that the refund had taken from the customer's credit. */
   readonly toCreditMinor: bigint;
-  /** Credit of the customer that now covers a loss from a dispute. */
+  /** Part of the customer's credit that is used at once to cover losses of a dispute. */
   readonly recoveredMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, toCreditMinor, recoveredMinor } = returned;
@@ -159,7 +159,7 @@ export function postDisputeWithdrawn(withdrawn: {
 export function postDisputeLost(lost: {
   readonly currency: string;
   readonly amountMinor: bigint;
-  /** Part of the amount that is covered by available credit of the customer from the payment. */
+  /** Part of the amount that is covered by available customer credit from the disputed payment. */
   readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, amountMinor, fromCreditMinor } = lost;
@@ -172,8 +172,8 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. If the dispute was lost before, also reverses the loss, and restores
- * the credit that the lost dispute had reduced.
+ * Posts disputed funds that a provider paid back. If the dispute was lost before, also reverses its loss, and gives
+ * back the credit that it took from the customer.
  * @throws InvariantError when a part is negative, or the parts exceed the amount.
  */
 export function postDisputeReinstated(reinstated: {
@@ -182,7 +182,7 @@ export function postDisputeReinstated(reinstated: {
   readonly amountMinor: bigint;
   /** Part of the amount that had been posted as a loss. */
   readonly fromLossesMinor: bigint;
-  /** Part of the amount by which the lost dispute had reduced the customer's credit. */
+  /** Part of the amount that the lost dispute had taken from the customer's credit. */
   readonly toCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, fromLossesMinor, toCreditMinor } = reinstated;
@@ -197,14 +197,14 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
- * Posts the use of customer credit that became available only after a refund was paid out, to cover the refund. Credits
+ * Posts that customer credit covers a refund. The credit became available only after the refund was paid out. Credits
  * the refunds account, which the refund had debited.
  */
 export function postRefundRecovered(currency: string, amountMinor: bigint): LedgerTransaction {
   return post('refund', currency, 'customer_credit', 'refunds', amountMinor);
 }
 
-/** Posts the use of customer credit that became available only after a dispute was lost, to cover the loss. */
+/** Posts that customer credit covers the loss of a dispute. It became available only after the dispute was lost. */
 export function postLossRecovered(currency: string, amountMinor: bigint): LedgerTransaction {
   return post('dispute_lost', currency, 'customer_credit', 'dispute_losses', amountMinor);
 }

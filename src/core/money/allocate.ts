@@ -26,9 +26,9 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
 }
 
 /**
- * Splits `amountMinor` into whole parts by largest remainder, as {@link allocate} does. `amountMinor` is the rounded
- * sum of the exact shares `shareNumerators[i] / denominator`. Each part differs from its share by less than one minor
- * unit. A share that is a whole number is unchanged.
+ * Splits `amountMinor` into whole parts by largest remainder, as {@link allocate} does, but by the exact shares
+ * `shareNumerators[i] / denominator`. `amountMinor` is their rounded sum. Each part differs from its share by less than
+ * one minor unit. A share that is a whole number is unchanged.
  *
  * Shares may differ in sign, for example the taxes of a charge and of a credit that are rounded together. All shares
  * are rounded down, and the remaining minor units go to the largest remainders. A negative amount is split like its

@@ -11,7 +11,7 @@ const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
  * Number of digits after the decimal point, by currency code, including former currencies. Of the codes that start with
  * X, the map has only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). ISO 4217 gives the other X
  * codes (metals, bond units, units of account, the test code, "no currency") no minor unit, but the package stores 0
- * digits for them. The filter recognizes them because the package lists at most one country or institution for each.
+ * digits for them. They are recognized by having at most one entry in `countries`.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data

@@ -27,9 +27,9 @@ export type ProratedPart = Period & {
  * Returns the part as a fraction of `fullPeriod`. The denominator is the length of the full period. With a `calendar`
  * billing anchor, the full period of a short first period is the whole calendar period.
  *
- * The unit `day` counts local dates in `timeZone`. The date of a price change counts for the new price. The date on
- * which a subscription ends or is paused counts for the part. If the full period ends on that date too, the date counts
- * only for the next period. The unit `second` counts elapsed time.
+ * The unit `day` counts local dates in `timeZone`. The date of a price change belongs to the new price. The date on
+ * which a subscription ends or is paused belongs to the part, unless the full period ends on that date too: it then
+ * belongs to the next period. The unit `second` counts elapsed time.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
@@ -60,19 +60,19 @@ export function prorate(
 }
 
 /**
- * The instant between two parts of a period, and the unit in which the time from the start of the full period to the
- * instant is counted.
+ * End of one part of a period, and start of the next. `unit`: the unit in which the time from the start of the full
+ * period to this instant is counted.
  */
 export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
 
 /**
  * Returns the part of `fullPeriod` between two boundaries. The parts of a period add up to the whole, even if their
- * boundaries have different units. The part has the unit of `to` if both boundaries have the same unit, or the period
- * starts at `from`.
+ * boundaries have different units. The part has the unit of `to` if both units are equal, or the period starts at
+ * `from`.
  *
  * Otherwise, the part is in seconds. The days before the boundary with the unit `day` are converted to seconds, as if
  * all days of the full period were equally long. If this gives no whole number of seconds, numerator and denominator
- * are multiplied by the number of days of the full period. If the converted `to` lies before `from`, the part is zero.
+ * are multiplied by the number of days of the full period. If `to` then lies before `from`, the part is zero.
  */
 export function prorateBetween(
   from: PartBoundary,

@@ -95,8 +95,8 @@ export function ratePercentage(
 }
 
 /**
- * Returns a function that takes the base amounts of events, in time order. It returns the part of an amount that is not
- * free; null if the event is wholly free.
+ * Returns a function to call with the base amount of each event, in time order. The function returns the part of the
+ * amount that is not free; null if the event is wholly free.
  */
 function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
   const freeAmount = price.freeAmountMinor > 0n ? toRational(price.freeAmountMinor) : null;

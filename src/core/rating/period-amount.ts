@@ -31,8 +31,8 @@ export function periodAmountOf(price: LimitedPrice, quantity: string): bigint {
 }
 
 /**
- * Converts the amount of a billing period of `intervalCount` intervals to a month, in minor units, rounded half away from
- * zero.
+ * Converts the amount of a billing period, which lasts `intervalCount` intervals, to an amount per month, in minor
+ * units, rounded half away from zero.
  */
 export function monthlyAmountOf(
   periodMinor: bigint,

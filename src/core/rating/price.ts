@@ -46,7 +46,7 @@ export type PercentagePrice = {
 };
 
 type Tiered = {
-  /** Tiers in ascending order. A tier starts above the previous `upTo` and includes its own; only the last has none. */
+  /** Tiers in ascending order. A tier starts above the `upTo` of the tier before it. Only the last has no `upTo`. */
   readonly tiers: readonly Tier[];
   /** True if the flat amount of the first tier is due even at a quantity of zero. Default in the API: true. */
   readonly chargeFlatAtZero: boolean;

@@ -12,9 +12,9 @@ export function searchedParts(text: string): readonly string[] {
 }
 
 /**
- * Returns the substring to search for, given one word of the search text. A trigram index cannot find one or two
- * characters inside a word. A word of this length therefore gets a leading space, so that it matches only the
- * beginnings of words after a plain space.
+ * Returns the substring to search for, given one word of the search text. A trigram index finds one or two characters
+ * only at the start of a word. A word of this length therefore gets a leading space, so that it matches only the starts
+ * of words after a plain space.
  */
 function partOf(word: string): string {
   return word.length < 3 ? ` ${word}` : word;

@@ -24,11 +24,11 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
  * never exceeds the amount. The taxes of two rates can, if both were rounded up: 0.01 + 0.01 on a line of 0.01 would
  * leave a net amount of -0.01.
  *
- * In this case, one minor unit of the tax of one rate moves to another line. On that line, the tax of this rate was
- * rounded down, and the taxes still fit after the move. Of several possible rates, the last one is chosen. Of several
- * possible lines, the line with the largest remainder is chosen; of equal remainders, the earlier line. The total tax
- * of each rate does not change, and each part stays within one minor unit of its exact share. With three or more high
- * rates on tiny lines, no such line may exist. The taxes then still exceed the amount.
+ * In this case, one minor unit of the tax of one rate moves to another line: one where the tax of this rate was rounded
+ * down, and where the taxes still fit with one unit more. If several rates are possible, the last one is chosen. If
+ * several lines are possible, the one with the largest remainder is chosen; of equal remainders, the earlier line. The
+ * total tax of each rate does not change, and each part stays within one minor unit of its exact share. With three or
+ * more high rates on tiny lines, there may be no such line. The taxes then still exceed the amount.
  */
 export function withinAmounts(
   amountsMinor: readonly bigint[],
@@ -69,10 +69,10 @@ export function withinAmounts(
   return moved;
 }
 
-/** Lines in the order in which they take a minor unit of a tax. Those before the place `next` cannot take one now. */
+/** Lines that may take a minor unit of a tax, in the order to try them. Those before index `next` cannot take it. */
 type Receivers = { readonly lines: readonly number[]; next: number };
 
-/** Returns the lines whose exact tax, times `unit` (1 or -1), has a remainder: the largest remainder first. */
+/** Returns the lines whose exact tax has a remainder, the largest first. A `unit` of -1 reverses the signs first. */
 function byRemainder({ numerators, denominator }: RateSplit, unit: bigint): readonly number[] {
   return numerators
     .map((numerator, line) => {

@@ -152,7 +152,7 @@ function ratesOf(
   return rates.filter(({ taxRateId }) => taxRateIds.includes(taxRateId));
 }
 
-/** Returns the exact tax of each rate on `amountMinor`, which is an amount after discounts with the inclusive taxes. */
+/** Returns the exact tax by rate id. `amountMinor` is the amount after discounts, and contains the inclusive taxes. */
 export function exactTaxesOf(
   amountMinor: bigint,
   rates: readonly AppliedTaxRate[],

@@ -44,7 +44,7 @@ const LONGEST_INTERVAL_MS = {
 /**
  * Returns period `index` of the anchor. It is computed from the anchor, not from the end of the previous period. An
  * anchor on the 31st therefore ends periods on the 31st, on the 30th, or on the last day of February. A period is empty
- * if the time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodFollowing} steps over empty periods.
+ * if the time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodFollowing} skips empty periods.
  * @throws InvariantError when the anchor is not valid, the index is not a whole number from 0, or the period ends after
  *   the year 9999.
  */
@@ -79,8 +79,8 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
 }
 
 /**
- * Returns the period that follows `previous`. It starts at the end that was stored with `previous`, because the time zone
- * data of this process may give this boundary another instant. Steps over periods that end by then, such as empty ones.
+ * Returns the period after a stored period, given the stored index and end. It starts at the stored end, because the
+ * time zone data of this process may give this boundary another instant. Skips periods that end by that time.
  */
 export function periodFollowing(
   anchor: BillingAnchor,

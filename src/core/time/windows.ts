@@ -43,7 +43,7 @@ export function windowsOf(
   return windows;
 }
 
-/** A window that starts here or later extends to the end of the period: `periodAt` computes no end after 9999. */
+/** A window from here on lasts to the end of the period, because `periodAt` computes no end after the year 9999. */
 const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
 const NEVER = new Date(8.64e15);
 

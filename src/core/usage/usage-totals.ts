@@ -2,7 +2,7 @@ import { add, multiply, rational, type Rational, ZERO } from '../decimal';
 import { BEGINNING, type Period } from '../time';
 import type { Aggregation } from './aggregation';
 
-/** Values of an event's properties that its meter groups by, as text; null for a missing property. `[]`: no groups. */
+/** Values, as text, of the event properties that a meter groups by; null for a missing property. `[]`: no groups. */
 export type Group = readonly (string | null)[];
 
 export interface GroupUsage {
@@ -43,13 +43,13 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
-/** End of a registered window (a period with running totals) that never ends. No event is later. */
+/** Stands for the end of a registered window (a period with running totals) that never ends. No event is later. */
 export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 /**
- * Returns the instant from which values of earlier periods still count in a later period; null if no values carry over.
- * Only values of a `weighted_sum` carry over: on a recurring meter, all of them; on other meters, those since
- * `heldSince`, and none if `heldSince` is undefined.
+ * Returns the time since which values carry over into later periods; null if none do. Only values of a `weighted_sum`
+ * carry over: on a recurring meter, all of them; on other meters, those since `heldSince`, and none if `heldSince` is
+ * undefined.
  */
 export function carryOverStart(
   {
@@ -63,8 +63,8 @@ export function carryOverStart(
 }
 
 /**
- * Returns the exact quantity of a period with these totals. Without events, the quantity is 0, or for a `weighted_sum`
- * the value carried over. The `weighted_sum` of a period of no length is 0.
+ * Returns the exact quantity of a period with these totals. Without events, the quantity is 0; for a `weighted_sum`, it
+ * is `carriedOver`. The `weighted_sum` of an empty period is 0.
  * @param carriedOver value of a `weighted_sum` at the start of the period, which counts for the whole period
  */
 export function valueOf(
@@ -99,9 +99,9 @@ interface WindowPart extends Period {
 }
 
 /**
- * Returns the exact usage of a registered window, counting only the events before `endAt`. A `weighted_sum` counts each
- * value until the end of the whole window, and is divided by the length of the whole window. If the window never ends
- * ({@link FOR_EVER}), a `weighted_sum` is the sum of the values.
+ * Returns the exact usage of a registered window by the events before `endAt`. A `weighted_sum` counts each value until
+ * `heldUntil`, the end of the whole window, and is divided by the length of the whole window. If the window never ends
+ * ({@link FOR_EVER}), a `weighted_sum` is the plain sum of the values.
  * @param totals totals of the period from `startAt` to `endAt`
  * @param carriedOver value of a `weighted_sum` at the start of the window
  */
@@ -119,9 +119,8 @@ export function usageOfWindow(
 }
 
 /**
- * Returns the usage of each of several adjoining windows, by group and sorted by group key. A window lists the groups
- * with events in it, and the groups with a carried-over value other than zero. A meter without groups always has one
- * entry.
+ * Returns the usage of each of several adjoining windows, as a list of groups sorted by group key. A group is listed if
+ * it has events in the window, or a carried-over value other than zero. A meter without groups always has one entry.
  * @param totals totals of each window, in the order of the windows
  * @param before totals before the first window. These totals, and the totals of each window, carry over into all later
  *   windows. Null: nothing carries over, and each window starts at zero

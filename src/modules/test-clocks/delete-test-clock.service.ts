@@ -22,8 +22,8 @@ const EVERY_MS = 10_000;
 const LONGEST_REQUEST_MS = 10_000;
 
 /**
- * Timeouts of background work for a single customer. They are long because a portion cannot be smaller. The wait for a
- * lock is shorter, because the portion can hold coupons meanwhile: redemptions by other customers fail after 5 s.
+ * Timeouts for purging a single customer in the background. They are long because this is the smallest possible purge.
+ * The wait for a lock is shorter: the purge can meanwhile lock coupons, so that redemptions by others fail after 5 s.
  */
 const SINGLE_CUSTOMER = { statementMs: 600_000, lockMs: 15_000 };
 
@@ -33,8 +33,8 @@ const NO_LEASE: TestClockLease = { leaseEndsAt: null, leasedBy: null };
 export class DeleteTestClockService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
   /**
-   * Number of customers that the next portion purges, by test clock. The size of the map is limited, because the entry of
-   * a clock stays if another process purges the last portion of the clock.
+   * Number of customers in the next portion, by test clock. The map is limited in size, because the entry of a clock
+   * stays if another process purges the last portion.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 
@@ -89,8 +89,8 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Purges one portion of an interrupted deletion. Returns true if there may be more. If the portion fails, a smaller
-   * one follows when the lease has ended, so that other deletions have their turn first.
+   * Purges one portion (a group of customers) of an interrupted deletion. Returns true if there may be more. If it
+   * fails, other deletions have their turn, and a smaller portion follows when the lease has ended.
    */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
@@ -117,11 +117,10 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Purges a portion of the customers and replaces the lease `held` by `next`: {@link NO_LEASE} in background work. The
-   * lease is replaced before the data is deleted, so that the row of the clock is locked and no other process claims the
-   * deletion meanwhile, even if the portion takes longer than the lease. The customers are locked before the clock, in
-   * the order in which other commands lock them. If no customer is left, deletes the row of the clock.
-   * Determines the size of the next portion, also after a failure.
+   * Purges a portion of the customers. If no customer is left, deletes the row of the clock. First locks the customers,
+   * then the row of the clock, in the order of other commands. Replaces the lease `held` by `next` ({@link NO_LEASE} in
+   * background work) before it deletes data. The lock on the row keeps other processes from claiming the deletion, even
+   * if the portion takes longer than the lease. Determines the size of the next portion, also after a failure.
    * @returns false if the clock is deleted, or if another process has taken the deletion over
    */
   private async purgePortion(

@@ -118,7 +118,7 @@ export class DueQueues {
     });
   }
 
-  /** Counts due work of one object that failed and is tried again. Returns the reason: an error code. */
+  /** Counts a failure of due work on one object, which will be tried again. Returns the reason: an error code. */
   countFailure(work: string, error: unknown): string {
     const reason = error instanceof ProblemError ? error.definition.code : 'internal_error';
     this.failures.inc({ work, reason });

@@ -44,9 +44,9 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**
- * SQL that selects the time of the next work on a test clock. The work of a row comes at its due time or, if it was
- * postponed, at the end of the postponement. A postponed row is read only if it falls due no later than the first row
- * that was not postponed, because otherwise it cannot be next.
+ * SQL that selects the time of the next work on a test clock: the due time of a row or, if the row was postponed, the
+ * end of the postponement. A postponed row is read only if it falls due no later than the first row that was not
+ * postponed. Other postponed rows cannot be next.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (

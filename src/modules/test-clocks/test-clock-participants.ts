@@ -22,7 +22,7 @@ export interface TestClockJob {
   /** SQL that selects one value: the time at which the next object on the clock `$1` is due; null if there is none. */
   readonly nextDue: string;
   /**
-   * Processes objects on the clock that are due at `now`, the time that the clock shows. May process only some of them:
+   * Processes objects on the clock that are due at `now`, the time that the clock shows. Need not process all of them:
    * an advance calls it again until no object is due.
    */
   readonly runDue: (testClockId: string, now: Date) => Promise<void>;
@@ -40,10 +40,10 @@ export interface TestClockPurge {
   /** Name in kebab-case, unique among all purges. */
   readonly name: string;
   /**
-   * Deletes the data in the caller's transaction. Returns the ids of deleted objects that have events or that requests
-   * with an idempotency key create.
+   * Deletes the data in the caller's transaction. Returns the ids of the deleted objects that have events, or that can
+   * be created by requests with an idempotency key.
    * @param runLast adds a statement that runs after all deletions. Use it to change rows that other customers use: a
-   *   statement locks them until the commit, and the deletions can take ten minutes.
+   *   changed row is locked until the commit, and the deletions can take ten minutes.
    */
   readonly purge: (
     customerIds: readonly string[],
@@ -93,7 +93,7 @@ export class TestClockParticipants {
     this.customers = customers;
   }
 
-  /** Returns the jobs with planned work on the clock, and when it falls due, in the order in which they would run. */
+  /** Returns the jobs with planned work on the clock and when each falls due, in the order in which they would run. */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
     const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);
     const next = await this.due.nextDueOnTestClock(jobs, testClockId);
@@ -119,8 +119,8 @@ export class TestClockParticipants {
   }
 
   /**
-   * Deletes the customers and all data about them, also their events, in the caller's transaction. Releases the keys of
-   * requests about the deleted objects that have no answer, because these requests cannot end any more.
+   * Deletes the customers and all data about them, including events, in the caller's transaction. Releases the
+   * idempotency keys of unanswered requests about the deleted objects, because these requests cannot end any more.
    */
   async purge(customerIds: readonly string[]): Promise<void> {
     const purged = [...customerIds];

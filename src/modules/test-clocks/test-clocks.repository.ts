@@ -12,9 +12,8 @@ const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
 
 /**
- * SQL condition: the clock still has the version `$4`, and is not deleted. The version is the fencing token of an
- * advance: the start of the advance and each move increment it. No row matches if another request took over the
- * advance.
+ * SQL condition: the clock is not deleted, and still has the version `$4`. The start of an advance and each move
+ * increment this fencing token, so no row matches if another request took over the advance.
  */
 const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 

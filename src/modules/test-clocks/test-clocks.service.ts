@@ -33,8 +33,8 @@ export interface NextWork {
 type ToAnswer = (clock: TestClock) => Answer;
 
 /**
- * Timeouts of the transaction that begins an advance. They are long, because transactions that use the time of the
- * clock can get their lock first, even if they begin later.
+ * Timeouts of the transaction that begins an advance. They are long: it waits for the lock of the clock, and
+ * transactions that use the time of the clock can lock it first, even if they begin later.
  */
 const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
 
@@ -239,7 +239,7 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Moves the clock to the due time of a job; its time does not change if the job is overdue. Returns null if another
+   * Moves the clock to the due time of a job. If the job is overdue, the clock keeps its time. Returns null if another
    * call has taken over the advance, or if the clock was deleted.
    */
   private async moveTo(held: TestClock, dueAt: Date): Promise<TestClock | null> {

@@ -25,8 +25,8 @@ interface Verifiers {
 }
 
 /**
- * A caller who is still sending a body is identified again after this time. `Credentials` caches a credential for 750
- * ms, so a lost scope or a revoked credential takes effect within one second.
+ * Time after which a caller who is still sending a body is identified again. As `Credentials` caches a credential for
+ * 750 ms, a revoked credential or a lost scope takes effect within one second.
  */
 const IDENTIFIED_MS = 250;
 

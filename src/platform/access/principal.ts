@@ -8,13 +8,13 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
-  /** Actor of changes: the id of the API key, admin or customer token, or `command:<name>`; otherwise the kind. */
+  /** Actor of changes: the id of the API key, admin or customer token, `command:<name>`, or else the `kind`. */
   readonly id: string;
   /** All scopes that the caller holds. A caller with `*` also holds every single scope. */
   readonly scopes: ReadonlySet<GrantedScope>;
   /** The only customer whose data the caller may read; null: the caller may read the data of all customers. */
   readonly customerId: string | null;
-  /** Highest amount of one payment that the caller may refund, in minor units by currency; null: no limit. */
+  /** Largest sum that the caller may refund of one payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
   /** Rate limits of the API key, or of the issuer of a customer token; null: the configured limits apply. */
   readonly requestLimits: RequestLimits | null;

@@ -24,8 +24,8 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds each of these scopes. They are the scopes that the caller wants to grant, or those of
- * a key or an account that the caller wants to change.
+ * Requires that the caller holds each of these scopes: those that the caller wants to grant, or those of a key or an
+ * account that the caller wants to change.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -39,9 +39,9 @@ export function requireHeldScopes(
 }
 
 /**
- * Part of a request that contains the id of a customer. A customer token is accepted only if this id is that of its own
- * customer. `answer`: the request contains no such id, so the handler must compare the customer of the data that it
- * reads with the customer of the token.
+ * Place of the customer id in a request. A customer token is accepted only with the id of its own customer. `answer`:
+ * the request contains no customer id, so the handler must check that the data which it reads belongs to the customer
+ * of the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 

@@ -29,10 +29,10 @@ export interface ChangeWithoutEvent {
 /**
  * Returns common table expressions that write to the audit log: one entry for an operation, and the changes that it
  * made. If the operation takes several commits, the first one inserts the entry, and the later ones add only changes. A
- * pack is a group of changes that are stored as one array, in the row of the first change.
+ * group of changes can be packed: it is stored as one array, in the row of the first change.
  * @param entryAt number of the SQL parameter with the first value of `entryParameters`, such as 3 for `$3`
- * @param changes SELECT of action, object_id, changes, pack (its number) and place (position in the pack); pack is null
- *   for a change that is stored alone
+ * @param changes SELECT of action, object_id, changes, pack (number of the group; null for a change stored alone) and
+ *   place (position in the group)
  */
 export function auditSql(entryAt: number, changes: string): string {
   const at = (offset: number): string => `$${entryAt + offset}`;
@@ -64,12 +64,12 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes changes to the audit log if no event reports them; `Outbox` writes those that events report. An operation has
- * one entry in the audit log, even if it takes several commits.
+ * Writes changes to the audit log if no event reports them. `Outbox` writes the other changes. An operation has one
+ * entry in the audit log, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {
-  /** Entry of each request or command that has made a change. For background work, the key is the transaction. */
+  /** Audit log entries, by the request or command that made changes. The key of background work is its transaction. */
   private readonly entries = new WeakMap<object, AuditedOperation>();
 
   constructor(
@@ -83,7 +83,7 @@ export class AuditTrail {
     return [id, createdAt, actorType, actorId, operation, requestId, address];
   }
 
-  /** Records a change in its transaction. The caller must have inserted or locked the row of the object. */
+  /** Records a change in the caller's transaction, which must have inserted or locked the row of the object. */
   async record({ action, objectId, fields }: ChangeWithoutEvent): Promise<void> {
     this.database.requireTransaction();
     const changes = JSON.stringify(auditedFields({ object: fields, previous: {}, isNew: true }));

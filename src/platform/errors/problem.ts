@@ -65,7 +65,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Kinds of failures that no rule causes, such as a timeout or an overload. */
+/** Kinds of failures that are not refusals by a rule, such as a timeout or an overload. */
 const OWN_FAILURES: readonly ProblemKind[] = [
   'timed_out',
   'unavailable',
@@ -91,7 +91,7 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
 
 const definitions = new Map<string, ProblemDefinition>();
 
-/** Definition of an error. `detail` returns the text of an occurrence, `occurrence` the whole occurrence. */
+/** Definition of an error, with a function that describes an occurrence: its text (`detail`), or also other members. */
 type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
   (
     | { readonly detail: (...values: Arguments) => string }

@@ -154,7 +154,7 @@ export function isStorable(text: string): boolean {
 
 /**
  * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except its
- * limits on lengths and counts. Returns false if it holds more values than `left`, which counts down.
+ * limits on lengths and counts. Each value lowers `left.values` by 1; below zero, the result is false.
  */
 export function isLosslessJson(value: unknown, left: { values: number }, depth = 0): boolean {
   left.values -= 1;

@@ -98,7 +98,7 @@ export function bodyMemoryExhausted(): ProblemError {
 
 /**
  * Refuses a request with 503 and `Retry-After`, without reading its body, if the budget has too little memory left for
- * the body. The body takes its memory from the arrival of the headers until the request has been answered.
+ * the body. The body uses the budget from the arrival of the headers until the request has been answered.
  * @param sizeOf returns the bytes to take in advance; 0 if the code that reads the body takes memory while it reads
  */
 export function limitBodiesInFlight(sizeOf: (request: Request) => number): RequestHandler {

@@ -4,7 +4,7 @@ import { requestTimeout } from '../errors';
 /** Every body may take this time to arrive. Each received byte adds time (see {@link MIN_BYTES_PER_MS}). */
 const MIN_BODY_MS = 10_000;
 
-/** Speed at which a large body must arrive at least: 10 kB per second, which is slower than any usual connection. */
+/** Minimum speed at which a large body must arrive: 10 kB per second, which is slower than any usual connection. */
 const MIN_BYTES_PER_MS = 10;
 
 /**

@@ -22,7 +22,7 @@ type CsvValue = string | number | bigint | boolean | null | undefined;
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
 
-/** Splits each item of a list into several rows. Each row has the fields of its item, and those named in `columns`. */
+/** Splits each item of a list into several rows. Each row has the fields of its item, and additional `columns`. */
 export interface CsvRows {
   readonly columns: readonly string[];
   rowsOf(item: unknown): readonly CsvRow[];
@@ -78,8 +78,8 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Changes the URL of a list request: it then asks for the page at the cursor, with the largest page size. All other
- * parameters are written as they were parsed, so that the handler reads the values that the access check has seen.
+ * Changes the URL of a list request, so that it asks for the page at the cursor (null: the first), with the largest
+ * page size. Writes other parameters as they were parsed: the handler then reads what the access check has seen.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);
@@ -110,9 +110,9 @@ export function toCsvRow(values: readonly CsvValue[]): string {
 }
 
 /**
- * Places where a spreadsheet can find a formula: at the start of a cell, and after a semicolon, tab or line break. If
- * it splits rows at semicolons or tabs instead of commas, it ignores quotes within the resulting cells, so that each of
- * these three characters starts a new cell.
+ * Places where a spreadsheet can find a formula: at the start of a cell, and after a semicolon, tab or line break. A
+ * spreadsheet that splits rows at semicolons or tabs instead of commas ignores quotes within the resulting cells, so
+ * each of these three characters starts a new cell.
  */
 const FORMULA = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"]*)/gu;
 

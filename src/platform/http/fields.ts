@@ -130,7 +130,7 @@ export function KeyField(description: string, options?: FieldOptions): PropertyD
   return Field(schema, [Matches(KEY_TEXT, { message })], description, options);
 }
 
-/** Id of a resource. Only its length is checked; a malformed id is then not found, like an unknown one. */
+/** Id of a resource. Only its length is checked, because a malformed id is treated like an unknown one. */
 export function ReferenceField(description: string, options?: FieldOptions): PropertyDecorator {
   return TextField(description, { max: 40, ...options });
 }

@@ -2,8 +2,8 @@
 export const FREE_FORM_FIELD = 'metadata';
 
 /**
- * Hides a free-form value from Nest and class-transformer while the body becomes a DTO, in a private field that they
- * cannot read. Nest would delete keys named `constructor` or `prototype`, and class-transformer would treat
+ * Keeps a free-form value in a private field, so that Nest and class-transformer cannot change it while the body
+ * becomes a DTO. Nest would delete keys named `constructor` or `prototype`, and class-transformer would treat
  * `constructor` as a class.
  */
 export class FreeForm {

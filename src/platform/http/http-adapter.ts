@@ -30,8 +30,8 @@ export class HttpAdapter extends ExpressAdapter {
 }
 
 /**
- * Makes the prototype `own` inherit from `base`, and returns `own`. It still inherits from the class of Node as before,
- * because `base` inherits from the same class.
+ * Makes the prototype `own` inherit from `base`, and returns `own`. `own` still inherits from the same class of Node,
+ * because `base` does too.
  */
 function extending<Prototype extends object>(own: object, base: Prototype): Prototype {
   return Object.setPrototypeOf(own, base) as Prototype;

@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { currentAnswer } from './current-answer';
 
-/** Requests of a connection that may wait. They are not counted by rate limits yet, and clients hardly ever pipeline. */
+/** Maximum number of waiting requests of a connection: rate limits do not count them yet, and few clients pipeline. */
 const MAX_WAITING = 100;
 
 /**
  * Returns a listener that handles the requests of a connection one after the other: each when the answer to the one
- * before it has been sent. Drops those that still wait when the connection ends, or when it sends nothing more after
- * an answer with `Connection: close`. If more than {@link MAX_WAITING} requests of a connection wait, closes it after
- * the answer that is being made.
+ * before it has been sent. Drops the waiting requests when the connection ends, or when it is closed after an answer
+ * with `Connection: close`. If a connection has more than {@link MAX_WAITING} waiting requests, closes it after the
+ * answer that is being made.
  *
  * Node starts pipelined requests at once. Their responses have no socket until their turn, so they would never emit
  * `close` if the client left, and nothing that waits for this event would be released.
@@ -53,7 +53,7 @@ function closeAfterAnswer(socket: Socket): void {
   else response.setHeader('Connection', 'close');
 }
 
-/** Reads nothing more from a connection, so that a client that sends on is held up. */
+/** Stops reading from a connection, so that its client has to wait before it can send more. */
 function stopReading(socket: Socket): void {
   if (socket.listeners('resume').includes(pause)) return;
   socket.pause();

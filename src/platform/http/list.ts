@@ -89,7 +89,7 @@ function toMinor(amount: number | undefined): bigint | null {
 
 /**
  * Returns the statuses by which a list is filtered; null if the request names none. If the request also has another
- * filter, leaves out the statuses that this filter excludes. Example: a filter by failure leaves out `succeeded`.
+ * filter, leaves out the statuses that the other filter can never find, such as `succeeded` for a filter by failure.
  * @param isFiltered true if the request has the other filter
  * @param matched statuses of the rows that the other filter can find
  */
@@ -136,7 +136,7 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
 }
 
 /**
- * Returns the page request of a list with other cursors. The code that reads the list must validate the cursor.
+ * Returns the page request of a list whose cursors begin with no id. The code that reads the list must validate them.
  * @throws {ProblemError} `invalid_cursor` if the cursor contains a NUL character
  */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
@@ -168,7 +168,7 @@ export function toPageDto<Item, ItemDto>(
 
 const ITEMS = new WeakMap<Type<unknown>, Type<unknown>>();
 
-/** Returns the class of the items of a page class made by {@link pageOf}; null for any other class. */
+/** Returns the item class of a page class that {@link pageOf} made; null for any other class. */
 export function itemOf(page: Type<unknown> | undefined): Type<unknown> | null {
   return page === undefined ? null : (ITEMS.get(page) ?? null);
 }

@@ -57,7 +57,7 @@ export interface OperationOptions {
   readonly access: Access;
   /** Part of the request that contains the id of the customer. If it is not set, customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
-  /** Status of a success. Default: 200, or 204 without an answer. 303 is a redirect. */
+  /** Status of a success, such as 303 for a redirect. Default: 200, or 204 for an operation without an answer. */
   readonly status?: 201 | 303;
   readonly answer?: Type<unknown>;
   /** DTO class of the items of a CSV answer. Default: the class from which `pageOf` made `answer`. */
@@ -75,8 +75,8 @@ export interface OperationOptions {
   /** True if the answer is an array whose elements have the class `answer`. */
   readonly isArray?: true;
   /**
-   * For a POST that takes an `Idempotency-Key`. `required`: the operation moves money or starts a contract. Without a
-   * key, it is refused if the setting `IDEMPOTENCY_KEYS` is `required`.
+   * For a POST that takes an `Idempotency-Key`. `required`: the operation moves money or starts a contract, so it is
+   * refused without a key if the setting `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
   /**

@@ -14,8 +14,8 @@ import { DATA_HEADERS } from './security-headers';
 
 /**
  * Answers with a problem if Node cannot parse a request. Such a request reaches no middleware, and Node's own answer
- * has no body. Then closes the connection, because it is unknown where the next request on it starts. A request that is
- * being handled gets its own answer first: the problem would say that nothing was done.
+ * has no body. Then closes the connection, because it is unknown where the next request on it starts. If a request on
+ * the connection is being handled, sends its answer instead, because the problem would say that nothing was done.
  */
 export function refuseUnreadable(server: Server): void {
   const closing = new WeakSet<ServerResponse>();

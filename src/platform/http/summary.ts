@@ -18,7 +18,7 @@ export interface SummaryDto {
 
 /**
  * Returns the OpenAPI class of the summary of a list.
- * @param sums name and description of each sum, such as the sum of the totals of invoices
+ * @param sums name and description of each sum, such as the sum of invoice totals
  */
 export function summaryOf(
   resource: string,

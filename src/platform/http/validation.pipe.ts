@@ -55,9 +55,9 @@ export function createValidationPipe(): PipeTransform {
 type Violated = readonly [constraint: string, message: string];
 
 /**
- * Returns the one rule to report for a missing field, because such a field violates all its rules. It is the first rule
- * whose name begins with `is`, because that rule is about the type of the field; for a list, it is `isArray`, because
- * the other rules with `is` are about the items. If no name begins with `is`, it is the first rule.
+ * Returns the one rule to report for a missing field, which violates all its rules: the rule about its type. This is
+ * `isArray` for a list, whose other rules with `is` are about the items. Otherwise it is the first rule whose name
+ * begins with `is`, or the first rule if there is none.
  */
 function ruleOfType(violated: readonly Violated[]): readonly Violated[] {
   const ofType =

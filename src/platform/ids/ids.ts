@@ -51,8 +51,8 @@ const SUFFIX_PATTERN = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 const SUFFIX = new RegExp(`^${SUFFIX_PATTERN}$`);
 
 /**
- * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. The ids that one
- * process makes sort in the order of their creation.
+ * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids from one process
+ * sort in the order of their creation.
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
@@ -85,7 +85,7 @@ export function wasCreatedBefore(id: string, other: string): boolean {
 /** Returns the regular expression of the ids that {@link isId} accepts, as text. */
 export const idPattern = (prefix: IdPrefix): string => `^${prefix}_${SUFFIX_PATTERN}$`;
 
-/** Returns true if the text has the form of an id with this prefix. Does not check that the row exists. */
+/** Returns true if the text has the form of an id with this prefix. Does not check that such an object exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));
 }

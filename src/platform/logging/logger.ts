@@ -67,7 +67,7 @@ const WIRING: ReadonlySet<string> = new Set([
   'RoutesResolver',
 ]);
 
-/** Sources of Nest's errors that end the start. They are thrown as well, and the caller prints an explanation. */
+/** Sources of errors that end Nest's start. Their level is `debug`, as they are also thrown, and explained then. */
 const RETHROWN: ReadonlySet<string> = new Set(['ExceptionHandler', 'NestApplication']);
 
 /** Writes Nest's own messages in the format of all other log lines. */

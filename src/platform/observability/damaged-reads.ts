@@ -23,8 +23,8 @@ export class DamagedReads {
   }
 
   /**
-   * @param ids identify the objects: ids of events, positions of audited changes, numbers of audit seals (checksums
-   *   over groups of audit entries), or names of usage archive files. If there are none, nothing is reported
+   * @param ids ids of events, positions of audited changes, numbers of audit seals (checksums over groups of audit
+   *   entries), or names of usage archive files. If there are none, nothing is reported
    */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;

@@ -7,7 +7,7 @@ import { serviceUnavailable } from '../errors';
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
   private readonly stop = new AbortController();
-  /** One callback for each request body that is being read. It refuses the request if the body is incomplete. */
+  /** Callbacks, one for each request body that is being read. Each refuses the request if the body is incomplete. */
   private readonly reading = new Set<() => void>();
 
   constructor() {

@@ -7,7 +7,7 @@ import { Database, poolUseOf } from '../database';
 /** Time after a request (not a health probe) during which background work runs only one piece at a time. */
 const RECENT_MS = 1_000;
 
-/** Shared by all Nest applications of the process, because the collectors of its metrics run until the process ends. */
+/** Metrics of the process, shared by all its Nest applications, because their collectors run until the process ends. */
 let processRegistry: Registry | null = null;
 
 function metricsOfProcess(): Registry {
@@ -37,7 +37,7 @@ export class Metrics {
     this.measurePool(dataSource);
   }
 
-  /** Middleware that measures requests by route. By path, each id in a path would create a metric series of its own. */
+  /** Middleware that measures requests by route. Measured by path, each id in a path would create a metric series. */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     if (!request.originalUrl.startsWith('/health/')) this.lastRequestAt = startedAt;

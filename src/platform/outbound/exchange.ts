@@ -32,7 +32,7 @@ export type Send = (connection: 'kept' | 'new') => ClientRequest;
  * limits connections. At the deadline, closes the connection, and resolves if the body of the answer has ended or
  * `keepBytes` of it have arrived. If a kept-alive connection turns out to be closed, sends the request once more on a
  * new connection, so a request may arrive twice.
- * @throws {OutboundError} when the call fails, or the deadline passes, before that much of the answer has arrived
+ * @throws {OutboundError} when the call fails, or the deadline passes, before the body has ended or `keepBytes` arrived
  */
 export function exchange(
   send: Send,

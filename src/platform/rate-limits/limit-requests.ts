@@ -8,7 +8,7 @@ import type { RateLimits } from './rate-limits';
 /** Paths that load balancers and orchestrators probe. Requests to them are not counted, and so never exceed a limit. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/** A customer token has its issuer's limit divided by this number: a low limit, because each browser has a token. */
+/** A customer token has its issuer's limit divided by this number. It is low, as each browser has a token. */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';

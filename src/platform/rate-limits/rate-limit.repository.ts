@@ -15,7 +15,7 @@ const ADD = `
   SET request_count = rate_limit_count.request_count + excluded.request_count
   RETURNING bucket, request_count`;
 
-/** Also by the clock of the database: a process whose clock is ahead would delete counts that others still use. */
+/** Compares with the clock of the database too, or a process whose clock is ahead would delete counts in use. */
 const DELETE_BEFORE = `
   DELETE FROM rate_limit_count WHERE window_start < least($1::timestamptz, now()) - interval '10 minutes'`;
 
@@ -24,8 +24,8 @@ export class RateLimitRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds counts of this process to the counts of a minute, in the order of buckets to avoid deadlocks. Returns the
-   * counts of all processes for these buckets.
+   * Adds the counts of this process to those of all processes, in the order of buckets to avoid deadlocks. Returns the
+   * new counts of these buckets.
    */
   async add(windowStart: Date, counts: readonly BucketCount[]): Promise<readonly BucketCount[]> {
     const rows = await this.database.query<{ bucket: string; request_count: string }>(ADD, [

@@ -8,7 +8,7 @@ const MAX_HELD = 100;
 export class DueRun {
   private held: (() => void)[] | null = [];
 
-  /** Ends a span: holds it back until {@link exportSpans} is called for the run; exports it at once after that. */
+  /** Ends a span. Holds it back until {@link exportSpans} is called; spans that end after that are exported at once. */
   end(end: (at?: number) => void): void {
     if (this.held === null) {
       end();

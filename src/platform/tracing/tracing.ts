@@ -27,7 +27,7 @@ const OTHER_ERROR = '_OTHER';
 
 const current = new CallScope<CurrentSpan>();
 
-/** Null while tracing is off. All Nest applications of the process share it, as they share the log. */
+/** Starts spans; null while tracing is off. All Nest applications of the process share it, as they share the log. */
 let start: StartSpan | null = null;
 
 export function traceWith(startSpan: StartSpan | null): void {
@@ -80,7 +80,7 @@ export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise
   });
 }
 
-/** Exports the spans of the current run of due work, because it has changed something. No-op outside of a run. */
+/** Exports the spans of the current run of due work, if any. Call it when the run has changed something. */
 export function keepRun(): void {
   current.current?.run?.exportSpans();
 }

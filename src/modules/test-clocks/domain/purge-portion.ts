@@ -14,7 +14,7 @@ export function nextPortion(size: number, tookMs: number): number {
   return Math.max(1, Math.min(paced, 2 * size, LARGEST_PORTION));
 }
 
-/** Returns how many customers the next commit purges after one of `customers` failed. */
+/** Returns how many customers the next commit purges after a commit of `customers` customers failed. */
 export function afterFailure(customers: number): number {
   return Math.max(1, Math.floor(customers / 2));
 }

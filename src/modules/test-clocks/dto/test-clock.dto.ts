@@ -57,7 +57,7 @@ export class TestClockDto {
   @InstantProperty('When the test clock last changed, in real time.') readonly updated_at!: string;
 }
 
-/** Name in the API and meaning of each background job, by the internal name of the job. */
+/** For each background job, by its internal name: its name in the API, and its meaning. */
 const WORK = {
   'due-payments': ['payment_resumed', 'a provider is asked about a payment again'],
   'due-refunds': ['refund_resumed', 'the same for a refund'],
