@@ -39,19 +39,35 @@ export class ProviderRefundsService {
    * - If the refund has succeeded or is pending, stores it with its outcome. The refund waits instead
    *   ({@link WaitingRefundsService}) if its payment has not succeeded, or if too little of the payment is left.
    * - For any other outcome, does not store the refund. If the refund was waiting, ends the wait.
+   *
+   * @param knownVersion version of the refund here before the provider was asked; 0: not known
+   * @returns null if the report is stored. Otherwise, it may be older than the stored outcome, and the version of the
+   *   refund here is returned: the caller must ask the provider again
    */
-  record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
+  record(
+    paymentId: string,
+    unrecorded: UnrecordedRefund,
+    knownVersion: number,
+  ): Promise<number | null> {
     const { outcome } = unrecorded;
     return this.database.transaction(async () => {
       const payment = await this.payments.lockWithCustomer(paymentId);
       const known = await this.findKnown(paymentId, unrecorded);
       if (known === null && outcome.kind !== 'succeeded' && outcome.kind !== 'pending') {
         await this.waiting.forget(paymentId, unrecorded);
-        return;
+        return null;
+      }
+      if (known !== null) {
+        const settled = await this.settleRefund.settle(
+          { ...known, version: knownVersion },
+          outcome,
+        );
+        return settled === null ? known.version : null;
       }
       const now = await this.payments.followingTimeOf(payment);
-      const refund = known ?? (await this.waiting.begin(paymentId, unrecorded, now));
-      if (refund !== null) await this.settleRefund.settle(refund, outcome);
+      const begun = await this.waiting.begin(paymentId, unrecorded, now);
+      if (begun !== null) await this.settleRefund.settle(begun, outcome);
+      return null;
     });
   }
 
