@@ -424,6 +424,59 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     expect(await differences()).toEqual([]);
   });
 
+  it('and that the bank returns after it was refused here has no open discrepancy any more', async () => {
+    const { payment } = await story.paid();
+    const { id, reference, discrepancy } = await refusedHere(payment, 300);
+    story.stripe.failRefund(reference);
+    story.stripe.webhooks.fate = () => 'double';
+    await story.notified();
+    expect(await discrepancyOf(id)).toMatchObject({ status: 'dismissed' });
+    expect((await eventsOf(story.engine, discrepancy)).map(({ type }) => type)).toEqual([
+      'provider_discrepancy.created',
+      'provider_discrepancy.dismissed',
+    ]);
+    const { body } = await apply(discrepancy).send({}).expect(409);
+    expect(body).toMatchObject({ code: 'invalid_transition' });
+    await story.post(`/v1/refunds/payment/${payment}`, { amount: 1_000 });
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 1_000 });
+    expect(await differences()).toEqual([]);
+  });
+
+  it('is not booked from its discrepancy if the bank has returned it and no notification has arrived', async () => {
+    const { payment } = await story.paid();
+    const { id, reference, discrepancy } = await refusedHere(payment, 300);
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.failRefund(reference);
+    const { body } = await apply(discrepancy).send({}).expect(409);
+    expect(body).toMatchObject({
+      code: 'provider_discrepancy_not_applicable',
+      detail: expect.stringContaining(`reports the refund ${reference} as failed now`) as string,
+    });
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'failed' });
+    expect(await discrepancyOf(id)).toMatchObject({ status: 'open' });
+    await story.engine.http.post(`${discrepancies}/${discrepancy}/dismiss`).send({}).expect(200);
+    expect(await differences()).toEqual([]);
+  });
+
+  it('is booked from its discrepancy only once Stripe answers about it', async () => {
+    const { payment } = await story.paid();
+    const { id, discrepancy } = await refusedHere(payment, 300);
+    const applyWithKey = () => apply(discrepancy).set('Idempotency-Key', discrepancy).send({});
+    const { faults } = story.stripe;
+    faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    const { body } = await applyWithKey().expect(503);
+    expect(body).toMatchObject({ code: 'payment_provider_unavailable' });
+    faults.clear();
+    const answers = await Promise.all([applyWithKey(), applyWithKey()]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[0].body).toEqual(answers[1].body);
+    // What is applied already needs no answer of Stripe.
+    faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    expect((await apply(discrepancy).send({}).expect(200)).body).toEqual(answers[0].body);
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded' });
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 300 });
+  });
+
   describe('and fails has no discrepancy if Stripe had reported it as succeeded just before,', () => {
     const held = () => until('Stripe holds its answer', () => story.stripe.faults.hanging === 1);
 

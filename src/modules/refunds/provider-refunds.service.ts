@@ -40,6 +40,7 @@ export class ProviderRefundsService {
    *   ({@link WaitingRefundsService}) if its payment has not succeeded, or if too little of the payment is left.
    * - For any other outcome, does not store the refund. If the refund was waiting, ends the wait.
    *
+   * If a refund that failed here has failed or was canceled at the provider too, dismisses an open report of its success.
    * @param knownVersion version of the refund here before the provider was asked; 0: not known
    * @returns null if the report is stored. Otherwise, it may be older than the stored outcome, and the version of the
    *   refund here is returned: the caller must ask the provider again
@@ -49,7 +50,7 @@ export class ProviderRefundsService {
     unrecorded: UnrecordedRefund,
     knownVersion: number,
   ): Promise<number | null> {
-    const { outcome } = unrecorded;
+    const { outcome, reference } = unrecorded;
     return this.database.transaction(async () => {
       const payment = await this.payments.lockWithCustomer(paymentId);
       const known = await this.findKnown(paymentId, unrecorded);
@@ -62,7 +63,10 @@ export class ProviderRefundsService {
           { ...known, version: knownVersion },
           outcome,
         );
-        return settled === null ? known.version : null;
+        if (settled === null) return known.version;
+        const isReturned = outcome.kind === 'failed' || outcome.kind === 'canceled';
+        if (isReturned) await this.discrepancies.dismissReport(known.id, reference);
+        return null;
       }
       const now = await this.payments.followingTimeOf(payment);
       const begun = await this.waiting.begin(paymentId, unrecorded, now);

@@ -58,7 +58,7 @@ export class SettleRefundService {
     const locked = await this.payments.lock(paymentId);
     const recorded = await this.refunds.findByReference(paymentId, reference);
     if (recorded !== null && recorded.id !== id) {
-      throw discrepancyNotApplicable(discrepancy, recorded.id);
+      throw discrepancyNotApplicable(discrepancy, { recordedId: recorded.id });
     }
     const now = await this.payments.followingTimeOf(locked);
     const before = await this.refunds.lock(id);
