@@ -3,6 +3,7 @@ import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-
 import { ResumePaymentWorkflow } from '../../src/modules/billing/payments/resume-payment.workflow';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
 import { recordDispute } from '../support/disputes';
+import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { RefundsService } from '../../src/modules/refunds/refunds.service';
 import { createCustomer, createPayment } from '../support/billing';
 import { captureLog, type CapturedLog } from '../support/leaks';
@@ -324,6 +325,25 @@ describe('a provider that contradicts a final outcome', () => {
     await report(refund, PAID);
     const answer = await apply((await discrepancyOf(refund)).id);
     expect(answer.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+  });
+
+  it('is asked again if its refusal of a refund arrives after the success was recorded', async () => {
+    const payment = await createPayment(engine);
+    const answers: ((outcome: ProviderOutcome) => void)[] = [];
+    jest
+      .spyOn(sandbox, 'refund')
+      .mockImplementationOnce(() => new Promise((answer) => answers.push(answer)));
+    const requested = post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }).then(idOf);
+    await until('the provider is called', () => answers.length === 1);
+    engine.clock.advanceMs(150_000);
+    const worker = engine.app.get(DueRefunds);
+    await worker.runDue();
+    await worker.idle();
+    answers[0]?.(DECLINED);
+    const refund = await requested;
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'succeeded' });
+    expect(await typesOf(refund)).toEqual(['refund.created', 'refund.succeeded']);
+    expect(await discrepanciesOf(refund)).toEqual([]);
   });
 
   it('is recorded and applied again each time a returned refund succeeds after all', async () => {

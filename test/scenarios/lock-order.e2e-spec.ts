@@ -212,7 +212,7 @@ describe('the order of locks is kept', () => {
       const { id } = await pay(story);
       const reported = { reference: `re_${id}`, refundId: null, amount: 400n, reason: null };
       const record = async () => {
-        await engine.app.get(ProviderRefundsService).record(id, { ...reported, outcome: PAID });
+        await engine.app.get(ProviderRefundsService).record(id, { ...reported, outcome: PAID }, 0);
         return { status: 200 };
       };
       expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], record)).toBe(1);

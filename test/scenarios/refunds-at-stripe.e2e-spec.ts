@@ -1,3 +1,4 @@
+import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
 import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { newId } from '../../src/platform/ids';
@@ -11,6 +12,12 @@ interface Refund {
   readonly status: string;
   readonly source: string;
   readonly amount: number;
+}
+
+interface Discrepancy {
+  readonly id: string;
+  readonly refund_id: string | null;
+  readonly status: string;
 }
 
 /** Name of the environment in our metadata. */
@@ -379,32 +386,144 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     expect(await refundsOf(payment)).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('has the id of the provider once its discrepancy was applied, and agrees with the books', async () => {
-    const { payment } = await story.paid();
+  const discrepancies = '/v1/provider-discrepancies';
+  const apply = (id: string) => story.engine.http.post(`${discrepancies}/${id}/apply`);
+  const discrepancyOf = async (refund: string) =>
+    (await story.get<{ data: readonly Discrepancy[] }>(discrepancies)).data.find(
+      ({ refund_id: id }) => id === refund,
+    );
+
+  /**
+   * Refunds a payment here. A proxy refuses the request after Stripe has made the refund. Returns the refund, with
+   * Stripe's id of it, and its discrepancy.
+   */
+  async function refusedHere(payment: string, amount: number) {
     await story.notified();
-    // A proxy refuses the request after Stripe has made the refund.
     const text = '{"error":{"type":"invalid_request_error","message":"Refused."}}';
     story.stripe.faults.plan({ status: 400, text }, { operation: 'refunds.create' });
-    const { id, status } = await story.post(`/v1/refunds/payment/${payment}`, { amount: 300 });
-    expect(status).toBe('failed');
+    const { id, reference } = await refundHere(payment, amount);
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'failed' });
     await story.notified();
-    const path = '/v1/provider-discrepancies';
-    const listed = await story.get<{ data: readonly { id: string; refund_id: string }[] }>(path);
-    const found = listed.data.find(({ refund_id }) => refund_id === id);
-    await story.engine.http.post(`${path}/${found?.id}/apply`).send({}).expect(200);
-    const [made] = [...story.stripe.account.refunds.values()].filter(
-      ({ metadata }) => metadata?.['refund_id'] === id,
-    );
+    return { id, reference, discrepancy: (await discrepancyOf(id))?.id ?? '' };
+  }
+
+  it('has the id of the provider once its discrepancy was applied, and agrees with the books', async () => {
+    const { payment } = await story.paid();
+    const { id, reference, discrepancy } = await refusedHere(payment, 300);
+    await apply(discrepancy).send({}).expect(200);
     const refund = () =>
       story.engine.database.query('SELECT status, provider_reference FROM refund WHERE id = $1', [
         id,
       ]);
-    expect(await refund()).toEqual([{ status: 'succeeded', provider_reference: made?.id }]);
+    expect(await refund()).toEqual([{ status: 'succeeded', provider_reference: reference }]);
     expect(await differences()).toEqual([]);
     // As an earlier release left refunds whose discrepancy was applied.
     await story.engine.database.query('UPDATE refund SET provider_reference = NULL WHERE id = $1', [
       id,
     ]);
     expect(await differences()).toEqual([]);
+  });
+
+  it('and that the bank returns after it was refused here has no open discrepancy any more', async () => {
+    const { payment } = await story.paid();
+    const { id, reference, discrepancy } = await refusedHere(payment, 300);
+    story.stripe.failRefund(reference);
+    story.stripe.webhooks.fate = () => 'double';
+    await story.notified();
+    expect(await discrepancyOf(id)).toMatchObject({ status: 'dismissed' });
+    expect((await eventsOf(story.engine, discrepancy)).map(({ type }) => type)).toEqual([
+      'provider_discrepancy.created',
+      'provider_discrepancy.dismissed',
+    ]);
+    const { body } = await apply(discrepancy).send({}).expect(409);
+    expect(body).toMatchObject({ code: 'invalid_transition' });
+    await story.post(`/v1/refunds/payment/${payment}`, { amount: 1_000 });
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 1_000 });
+    expect(await differences()).toEqual([]);
+  });
+
+  it('is not booked from its discrepancy if the bank has returned it and no notification has arrived', async () => {
+    const { payment } = await story.paid();
+    const { id, reference, discrepancy } = await refusedHere(payment, 300);
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.failRefund(reference);
+    const { body } = await apply(discrepancy).send({}).expect(409);
+    expect(body).toMatchObject({
+      code: 'provider_discrepancy_not_applicable',
+      detail: expect.stringContaining(`reports the refund ${reference} as failed now`) as string,
+    });
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'failed' });
+    expect(await discrepancyOf(id)).toMatchObject({ status: 'open' });
+    await story.engine.http.post(`${discrepancies}/${discrepancy}/dismiss`).send({}).expect(200);
+    expect(await differences()).toEqual([]);
+  });
+
+  it('is booked from its discrepancy only once Stripe answers about it', async () => {
+    const { payment } = await story.paid();
+    const { id, discrepancy } = await refusedHere(payment, 300);
+    const applyWithKey = () => apply(discrepancy).set('Idempotency-Key', discrepancy).send({});
+    const { faults } = story.stripe;
+    faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    const { body } = await applyWithKey().expect(503);
+    expect(body).toMatchObject({ code: 'payment_provider_unavailable' });
+    faults.clear();
+    const answers = await Promise.all([applyWithKey(), applyWithKey()]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[0].body).toEqual(answers[1].body);
+    // What is applied already needs no answer of Stripe.
+    faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    expect((await apply(discrepancy).send({}).expect(200)).body).toEqual(answers[0].body);
+    expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded' });
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 300 });
+  });
+
+  describe('and fails has no discrepancy if Stripe had reported it as succeeded just before,', () => {
+    const held = () => until('Stripe holds its answer', () => story.stripe.faults.hanging === 1);
+
+    it('in its answer to the request', async () => {
+      const { payment } = await story.paid();
+      await story.notified();
+      story.stripe.faults.plan('answer_held', { operation: 'refunds.create' });
+      const request = refundHere(payment, 300);
+      await held();
+      const [made] = await story.stripe
+        .client()
+        .refunds.list({ payment_intent: story.intentOf(payment) })
+        .autoPagingToArray({ limit: 10 });
+      story.stripe.failRefund(made?.id ?? '');
+      await story.notified();
+      story.stripe.faults.release();
+      const { id } = await request;
+      expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'failed' });
+      expect(await discrepancyOf(id)).toBeUndefined();
+      expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 0 });
+    });
+
+    it.each([
+      ['here', (payment: string) => refundHere(payment, 300)],
+      ['there', async (payment: string) => ({ reference: (await refundThere(payment, 300)).id })],
+    ])('in the answer to an earlier notification (made %s)', async (_, make) => {
+      const { payment } = await story.paid();
+      await story.notified();
+      const { reference } = await make(payment);
+      await story.notified();
+      const refund = story.stripe.account.refunds.get(reference);
+      if (refund !== undefined) story.stripe.account.record('refund.updated', refund);
+      await story.stripe.webhooks.idle();
+      story.stripe.faults.plan('answer_held', { operation: 'refunds.retrieve' });
+      const events = story.engine.app.get(DueProviderEvents);
+      await events.runDue();
+      await held();
+      story.stripe.failRefund(reference);
+      await story.stripe.webhooks.idle();
+      await events.runDue();
+      const isFailed = async () => (await refundsOf(payment))[0]?.status === 'failed';
+      await until('the failure is recorded', isFailed);
+      story.stripe.faults.release();
+      await events.idle();
+      const [found] = await refundsOf(payment);
+      expect(found).toMatchObject({ status: 'failed' });
+      expect(await discrepancyOf(found?.id ?? '')).toBeUndefined();
+    });
   });
 });

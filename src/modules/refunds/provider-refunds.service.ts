@@ -38,19 +38,39 @@ export class ProviderRefundsService {
    * - If the refund has succeeded or is pending, stores it with its outcome. It must wait
    *   ({@link WaitingRefundsService}) if its payment has not succeeded, or if too little of the payment is left.
    * - For any other outcome, does not store the refund. If it was waiting, ends the wait.
+   *
+   * If a refund that failed here has failed or was canceled at the provider too, dismisses an open report of its success.
+   * @param knownVersion version of the refund here before the provider was asked; 0: not known
+   * @returns null if the report is stored. Otherwise, it may be older than the stored outcome, and the version of the
+   *   refund here is returned: the caller must ask the provider again
    */
-  record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
-    const { outcome } = unrecorded;
+  record(
+    paymentId: string,
+    unrecorded: UnrecordedRefund,
+    knownVersion: number,
+  ): Promise<number | null> {
+    const { outcome, reference } = unrecorded;
     return this.database.transaction(async () => {
       const payment = await this.payments.lockWithCustomer(paymentId);
       const known = await this.findKnown(paymentId, unrecorded);
       if (known === null && outcome.kind !== 'succeeded' && outcome.kind !== 'pending') {
         await this.waiting.forget(paymentId, unrecorded);
-        return;
+        return null;
+      }
+      if (known !== null) {
+        const settled = await this.settleRefund.settle(
+          { ...known, version: knownVersion },
+          outcome,
+        );
+        if (settled === null) return known.version;
+        const isReturned = outcome.kind === 'failed' || outcome.kind === 'canceled';
+        if (isReturned) await this.discrepancies.dismissReport(known.id, reference);
+        return null;
       }
       const now = await this.payments.followingTimeOf(payment);
-      const refund = known ?? (await this.waiting.begin(paymentId, unrecorded, now));
-      if (refund !== null) await this.settleRefund.settle(refund, outcome);
+      const begun = await this.waiting.begin(paymentId, unrecorded, now);
+      if (begun !== null) await this.settleRefund.settle(begun, outcome);
+      return null;
     });
   }
 

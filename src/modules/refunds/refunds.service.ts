@@ -95,8 +95,8 @@ export class RefundsService {
     const otherReferences = await this.refunds.findOtherReferences(refund);
     const state = await this.payments.resume(refund.paymentId, { ...refund, otherReferences });
     const outcome = state.kind === 'absent' ? await this.sendAgain(refund) : state;
-    const { dueAt } = await this.settleRefund.settle(refund, outcome);
-    return dueAt !== null || isAnswer(outcome);
+    const settled = await this.settleRefund.settle(refund, outcome);
+    return settled === null ? this.resume(id) : settled.dueAt !== null || isAnswer(outcome);
   }
 
   /** Returns the outcome if the refund was sent again, otherwise `unknown`. */
@@ -116,7 +116,7 @@ export class RefundsService {
       const refund = await this.get(id);
       const outcome =
         (await this.payments.settleInSandbox(id, failureCode)) ?? raise(refundNotInSandbox(id));
-      return this.settleRefund.settle(refund, outcome);
+      return (await this.settleRefund.settle(refund, outcome)) ?? this.get(id);
     });
   }
 
@@ -189,7 +189,11 @@ export class RefundsService {
    * provider does not answer in time, the refund stays pending.
    */
   async send({ refund, payment }: ReservedRefund): Promise<Refund> {
-    return this.settleRefund.settle(refund, await this.payments.send(payment, refund));
+    const outcome = await this.payments.send(payment, refund);
+    const settled = await this.settleRefund.settle(refund, outcome);
+    if (settled !== null) return settled;
+    await this.resume(refund.id);
+    return this.get(refund.id);
   }
 
   /**

@@ -58,7 +58,7 @@ export class SettleRefundService {
     const locked = await this.payments.lock(paymentId);
     const recorded = await this.refunds.findByReference(paymentId, reference);
     if (recorded !== null && recorded.id !== id) {
-      throw discrepancyNotApplicable(discrepancy, recorded.id);
+      throw discrepancyNotApplicable(discrepancy, { recordedId: recorded.id });
     }
     const now = await this.payments.followingTimeOf(locked);
     const before = await this.refunds.lock(id);
@@ -74,8 +74,12 @@ export class SettleRefundService {
    * Stores the outcome, its event and the answer to the request. A succeeded refund changes only if the bank returns
    * it; a failed or canceled refund does not change. An outcome that contradicts an earlier final outcome is recorded
    * as a discrepancy instead.
+   * @param asked the refund before the provider was asked
+   * @returns null if another final outcome was stored since then. The caller must then ask the provider again, because
+   *   `outcome` may be older
    */
-  settle({ id, paymentId, leasedBy, dueAt }: Refund, outcome: ProviderOutcome): Promise<Refund> {
+  settle(asked: Refund, outcome: ProviderOutcome): Promise<Refund | null> {
+    const { id, paymentId, version, leasedBy, dueAt } = asked;
     const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lockWithCustomer(paymentId);
@@ -87,12 +91,14 @@ export class SettleRefundService {
         toRefundOutcome(outcome, before, { answeredAt, leasedBy, dueAt }),
         now,
       );
+      const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
+      const discrepancy = after === before ? discrepancyOf(reported, outcome) : null;
+      const hasEnded = before.status !== 'pending' && before.version !== version;
+      if (hasEnded && (after !== before || discrepancy !== null)) return null;
       if (after !== before) await this.refunds.updateOutcome(after);
       if (after.status !== before.status)
         await this.outcomes.apply(before, after, payment, changedAt(now, before));
       await this.idempotency.completeFor(id, refundAnswer(after));
-      const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
-      const discrepancy = after === before ? discrepancyOf(reported, outcome) : null;
       if (discrepancy !== null) await this.discrepancies.record(discrepancy);
       return after;
     });

@@ -7,20 +7,24 @@ import {
   isApplicable,
   LostCreditService,
   PaymentRecordsService,
+  paymentProviderUnavailable,
+  ProviderGateway,
 } from '../../payments';
 import { SettleRefundService, WaitingRefundsService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Books a failed or canceled payment or refund as succeeded, because the provider reported its success later. All steps
- * are one commit.
+ * Books a failed or canceled payment or refund as succeeded, because the provider reported its success later. The steps
+ * from 2 on are one commit.
  *
- * 1. Locks the customer of the payment, then the discrepancy.
- * 2. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
- * 3. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
- * 4. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
+ * 1. Reads a refund from the provider, outside any transaction, because a bank may have returned it since the report. A
+ *    payment is not read: once it has succeeded, its status is final at the provider too.
+ * 2. Locks the customer of the payment, then the discrepancy.
+ * 3. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
+ * 4. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
+ * 5. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
  *    invoice uses the refunded money as credit.
- * 5. Marks the discrepancy as applied.
+ * 6. Marks the discrepancy as applied.
  */
 @Injectable()
 export class ApplyDiscrepancyWorkflow {
@@ -32,15 +36,17 @@ export class ApplyDiscrepancyWorkflow {
     private readonly settleRefund: SettleRefundService,
     private readonly waitingRefunds: WaitingRefundsService,
     private readonly losses: LostCreditService,
+    private readonly gateway: ProviderGateway,
   ) {}
 
   /**
    * Applies an open discrepancy. A no-op if it is applied already.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`,
-   *   `invalid_transition`; for a refund also `refund_amount_exceeds_refundable`, if its money was given back in
-   *   another way meanwhile
+   *   `invalid_transition`; for a refund also `payment_provider_unavailable`, and `refund_amount_exceeds_refundable` if
+   *   its money was given back in another way meanwhile
    */
-  apply(id: string): Promise<Discrepancy> {
+  async apply(id: string): Promise<Discrepancy> {
+    await this.requireSucceededRefund(await this.discrepancies.get(id));
     return this.database.transaction(async () => {
       const found = await this.discrepancies.get(id);
       await this.payments.lockCustomerOf(found.paymentId);
@@ -54,6 +60,17 @@ export class ApplyDiscrepancyWorkflow {
       else await this.settleRefund.correct(refundId, providerReference, discrepancy);
       return this.discrepancies.resolve(discrepancy, 'applied');
     });
+  }
+
+  private async requireSucceededRefund(discrepancy: Discrepancy): Promise<void> {
+    const { status, paymentId, refundId, providerReference } = discrepancy;
+    if (status !== 'open' || refundId === null || providerReference === null) return;
+    const { provider } = await this.payments.get(paymentId);
+    const { kind } = await this.gateway.readSucceededRefund(provider, providerReference);
+    if (kind === 'failed' || kind === 'canceled') {
+      throw discrepancyNotApplicable(discrepancy, { presentStatus: kind });
+    }
+    if (kind !== 'succeeded') throw paymentProviderUnavailable(provider);
   }
 
   private async correctPayment(id: string, reference: string): Promise<void> {

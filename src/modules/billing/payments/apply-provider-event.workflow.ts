@@ -75,19 +75,20 @@ export class ApplyProviderEventWorkflow {
 
   /**
    * Records a refund that was made at the provider. If the payment has no final outcome yet, settles the payment first.
-   * Ignores refunds that other services made with the same provider account. Returns false if the notification has to
-   * be applied again.
+   * Ignores refunds that other services made with the same provider account. Reads the refund again if another outcome
+   * of it was stored meanwhile. Returns false if the notification has to be applied again.
    */
   private async recordUnknownRefund(
     provider: ProviderName,
     reference: string,
+    knownVersion = 0,
   ): Promise<ApplyResult> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
     if (found.kind === 'missing') return 'missing';
     if (found.kind !== 'refund') return found.kind === 'not_ours';
     return this.withPayment(provider, found, async (paymentId) => {
-      await this.refunds.record(paymentId, found.refund);
-      return true;
+      const version = await this.refunds.record(paymentId, found.refund, knownVersion);
+      return version === null || this.recordUnknownRefund(provider, reference, version);
     });
   }
 

@@ -1,11 +1,13 @@
 import { Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { invalidTransition } from '../../../platform/errors';
+import { IdempotentInPhases } from '../../../platform/idempotency';
 import { IdPipe, NoFields, Operation } from '../../../platform/http';
 import {
   DiscrepancyDto,
   discrepancyNotApplicable,
   discrepancyNotFound,
+  paymentProviderUnavailable,
   refundAmountExceedsRefundable,
   toDiscrepancyDto,
 } from '../../payments';
@@ -19,12 +21,13 @@ export class DiscrepancyCommandsController {
   constructor(private readonly applyDiscrepancyWorkflow: ApplyDiscrepancyWorkflow) {}
 
   @Post(':id/apply')
+  @IdempotentInPhases()
   @NoFields()
   @Operation({
     summary: 'Apply a provider discrepancy',
     description:
       'Books what the provider reported: a payment or refund that failed has succeeded after all. A payment pays what is ' +
-      'owed on its invoice; the rest is credit of the customer. Applying it again changes nothing.',
+      'owed on its invoice; the rest is credit. Applying it again changes nothing.',
     access: 'payments:write',
     answer: DiscrepancyDto,
     key: 'optional',
@@ -33,6 +36,7 @@ export class DiscrepancyCommandsController {
       discrepancyNotApplicable,
       invalidTransition,
       refundAmountExceedsRefundable,
+      paymentProviderUnavailable,
     ],
   })
   async applyProviderDiscrepancy(@Param('id', discrepancyId) id: string): Promise<DiscrepancyDto> {

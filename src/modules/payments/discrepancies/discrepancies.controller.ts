@@ -55,8 +55,7 @@ export class DiscrepanciesController {
   @Operation({
     summary: 'Dismiss a provider discrepancy',
     description:
-      'Closes a discrepancy that was resolved outside this service, for example by a refund at the provider. The payment or ' +
-      'refund does not change.',
+      'Closes a discrepancy that was resolved outside this service. The payment or refund does not change.',
     access: 'payments:write',
     answer: DiscrepancyDto,
     key: 'optional',

@@ -1,6 +1,24 @@
 import { defineProblem } from '../../../platform/errors';
 import type { Discrepancy } from './domain/discrepancy';
 
+type Obstacle =
+  /** Id of another refund with the reported id at the provider. */
+  | { readonly recordedId: string }
+  /** Present status of the refund at the provider. */
+  | { readonly presentStatus: 'failed' | 'canceled' };
+
+function detailOf(
+  { id, recordedStatus, reportedStatus, providerReference }: Discrepancy,
+  obstacle: Obstacle | null,
+): string {
+  if (obstacle === null) {
+    return `The discrepancy ${id} reports ${reportedStatus} after ${recordedStatus}, which cannot be applied. Settle it with the provider, then dismiss it.`;
+  }
+  return 'recordedId' in obstacle
+    ? `The refund that the discrepancy ${id} reports is already recorded as ${obstacle.recordedId}. Dismiss the discrepancy.`
+    : `The provider reports the refund ${providerReference} as ${obstacle.presentStatus} now. Dismiss the discrepancy ${id}.`;
+}
+
 export const discrepancyNotFound = defineProblem({
   code: 'provider_discrepancy_not_found',
   kind: 'not_found',
@@ -14,17 +32,14 @@ export const discrepancyNotApplicable = defineProblem({
   kind: 'conflict',
   title: 'The report cannot be applied',
   meaning:
-    'The report is no success after a failure or cancellation, or its refund is recorded already. Settle it with the ' +
-    'provider, e.g. by refunding the second charge there, and dismiss the discrepancy.',
-  /** @param recordedId id of another refund with the reported id at the provider; null: there is none */
-  occurrence: (
-    { id, recordedStatus, reportedStatus }: Discrepancy,
-    recordedId: string | null = null,
-  ) => ({
-    detail:
-      recordedId === null
-        ? `The discrepancy ${id} reports ${reportedStatus} after ${recordedStatus}, which cannot be applied. Settle it with the provider, then dismiss it.`
-        : `The refund that the discrepancy ${id} reports is already recorded as ${recordedId}. Dismiss the discrepancy.`,
-    extensions: { recorded_status: recordedStatus, reported_status: reportedStatus },
+    'The report is no success after a failure or cancellation, or its refund is recorded already or has failed since. Settle it with the ' +
+    'provider, and dismiss the discrepancy.',
+  /** @param obstacle state of the reported refund; null: the kind of the discrepancy is the obstacle */
+  occurrence: (discrepancy: Discrepancy, obstacle: Obstacle | null = null) => ({
+    detail: detailOf(discrepancy, obstacle),
+    extensions: {
+      recorded_status: discrepancy.recordedStatus,
+      reported_status: discrepancy.reportedStatus,
+    },
   }),
 });

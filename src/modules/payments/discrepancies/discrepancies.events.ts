@@ -16,6 +16,6 @@ export const discrepancyApplied = discrepancyEvent(
 
 export const discrepancyDismissed = discrepancyEvent(
   'provider_discrepancy.dismissed',
-  'The discrepancy was resolved outside this service. The payment or refund does not change.',
+  'The discrepancy was resolved outside this service, or its refund failed at the provider. The payment or refund does not change.',
   { status: 'dismissed' },
 );

@@ -11,6 +11,9 @@ const REFUND_REPORTS = `
   SELECT refund_id AS "refundId", provider_reference AS reference FROM provider_discrepancy
   WHERE payment_id = $1 AND refund_id IS NOT NULL AND provider_reference IS NOT NULL`;
 
+const OPEN_REPORT = `
+  WHERE subject_id = $1 AND status = 'open' AND reported_status = 'succeeded' AND provider_reference = $2 FOR UPDATE`;
+
 const COUNT_OPEN = `
   SELECT count(*) FILTER (WHERE refund_id IS NULL)::int AS payment, count(refund_id)::int AS refund
   FROM provider_discrepancy WHERE status = 'open'`;
@@ -47,6 +50,15 @@ export class DiscrepanciesRepository {
   /** Returns the reports about refunds of a payment, whether or not they were applied or dismissed. */
   refundReportsOf(paymentId: string): Promise<readonly RefundReport[]> {
     return this.database.query<RefundReport>(REFUND_REPORTS, [paymentId]);
+  }
+
+  /**
+   * Locks and returns the open report that a refund has succeeded; null if there is none. The caller must have locked
+   * the customer.
+   * @param reference the provider's id of the refund
+   */
+  lockOpenReport(refundId: string, reference: string): Promise<Discrepancy | null> {
+    return this.database.selectOne(DiscrepancyEntity, OPEN_REPORT, [refundId, reference]);
   }
 
   /**

@@ -106,6 +106,16 @@ export class DiscrepanciesService {
   }
 
   /**
+   * Dismisses the open report that a refund has succeeded, in the caller's transaction, because the refund has failed or
+   * was canceled at the provider since. A no-op if there is no such report. The caller must have locked the customer.
+   * @param reference the provider's id of the refund
+   */
+  async dismissReport(refundId: string, reference: string): Promise<void> {
+    const report = await this.discrepancies.lockOpenReport(refundId, reference);
+    if (report !== null) await this.resolve(report, 'dismissed');
+  }
+
+  /**
    * Locks and returns a discrepancy, which must be open or have the status `status` already. Must be called before
    * any other lock than that of the customer is taken.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`

@@ -161,6 +161,15 @@ export class ProviderGateway {
     );
   }
 
+  /** Returns the present state of a refund that was reported as succeeded. A direct provider changes no outcome. */
+  readSucceededRefund(name: ProviderName, reference: string): Promise<ProviderOutcome> {
+    return this.call<ProviderOutcome>(name, async (provider) =>
+      provider.flow === 'direct'
+        ? { kind: 'succeeded', reference }
+        : provider.retrieveRefund(reference),
+    );
+  }
+
   readUnrecordedCharge(name: ProviderName, reference: string): Promise<UnrecordedChargeState> {
     return this.call<UnrecordedChargeState>(name, async (provider) =>
       provider.flow === 'direct'
