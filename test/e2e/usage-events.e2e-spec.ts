@@ -259,6 +259,25 @@ describe('reporting usage', () => {
       ]);
     });
 
+    it('records the late events of all its meters with one statement', async () => {
+      const name = 'late-of-many';
+      const meters: string[] = [];
+      for (let number = 0; number < 12; number += 1) {
+        meters.push(await insertMeter(engine, { eventName: name, aggregation: 'count' }));
+      }
+      await send(inFebruary(name));
+      for (const meter of meters) await bill(meter);
+      expect((await send({ events: [inFebruary(name)] })).body).toEqual(accepted(1));
+      const [recorded] = await engine.database.query(
+        `SELECT count(*)::int AS events, count(DISTINCT pack_id)::int AS packs, count(*) FILTER (WHERE pack_id IS NULL)::int AS alone
+         FROM event WHERE type = 'usage.late' AND object_id IN (
+           SELECT billed.id FROM usage_billed AS billed JOIN usage_stream AS stream ON stream.id = billed.stream_id
+           WHERE stream.customer_id = $1)`,
+        [customer],
+      );
+      expect(recorded).toEqual({ events: 12, packs: 1, alone: 0 });
+    });
+
     it('rejects it if the meter says so, except for known keys', async () => {
       const name = 'late-refused';
       const meter = await insertMeter(engine, { eventName: name, lateEvents: 'reject' });

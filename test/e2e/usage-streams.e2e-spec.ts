@@ -90,6 +90,28 @@ describe('usage sent as NDJSON', () => {
     });
   });
 
+  it('warns of stored lines that no meter counts, not of rejected ones', async () => {
+    const counted = async () => {
+      const { text } = await engine.http.get('/metrics');
+      return Number(/^usage_events_uncounted_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+    };
+    const before = await counted();
+    const unknown = linesOf(1, {
+      customer_id: 'cus_01h455vb4pex5vsknk084sn02q',
+      event_name: 'misspelled',
+    });
+    const rejected = (await send(`{}\n${unknown}`)).body as object;
+    expect(rejected).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] });
+    expect(rejected).not.toHaveProperty('warnings');
+    const stored = linesOf(2, { event_name: 'misspelled' });
+    expect((await send(`${unknown}{}\n${stored}${linesOf(1)}`)).body).toMatchObject({
+      accepted: 3,
+      rejected: [{ index: 0 }, { index: 1 }],
+      warnings: [{ code: 'usage_not_counted', event_name: 'misspelled', events: 2 }],
+    });
+    expect(await counted()).toBe(before + 2);
+  });
+
   it('skips the byte order mark with which some programs start a file', async () => {
     const mark = '\uFEFF';
     expect((await send(`${mark}${linesOf(2)}`)).body).toMatchObject({ accepted: 2, rejected: [] });

@@ -45,14 +45,10 @@ export class UsageEventsService {
   /** Stores a list of events. `rejected` of the result has malformed items and refused events, with their indexes. */
   async reportAll(items: readonly UsageItem[]): Promise<ReportResult> {
     const [events, malformed] = partition(items);
-    const result = await this.store.appendTogether(events);
-    const rejected = new Set(result.rejected.map(({ index }) => index));
-    const counts = new Map<string, number>();
-    countNames(
-      events.filter(({ index }) => !rejected.has(index)),
-      counts,
-    );
-    return this.withUncounted(withMalformed(result, malformed), counts);
+    const names = new ReportedNames();
+    names.add(events);
+    const result = withMalformed(await this.store.appendTogether(events), malformed);
+    return this.withUncounted(result, names.countsWithout(result.rejected));
   }
 
   /**
@@ -63,21 +59,46 @@ export class UsageEventsService {
     pieces: AsyncIterable<StreamPiece<UsageItem>>,
     sender: UsageSender,
   ): Promise<ReportResult> {
-    const counts = new Map<string, number>();
+    const names = new ReportedNames();
     const malformed: Rejection[] = [];
     const result = await this.turns.run(pieces, sender.id, async (items) => {
-      const events = readable(whilePermitted(items, sender), malformed, counts);
+      const events = readable(whilePermitted(items, sender), malformed, names);
       return withMalformed(await this.store.append(events), malformed);
     });
-    return this.withUncounted(result, counts);
+    return this.withUncounted(result, names.countsWithout(result.rejected));
   }
 
-  /** @param counts number of reported events by name */
+  /** @param counts number of accepted and repeated events by name */
   private async withUncounted(
     result: AppendResult,
     counts: ReadonlyMap<string, number>,
   ): Promise<ReportResult> {
     return { ...result, uncounted: await this.meteredNames.findUncounted(counts) };
+  }
+}
+
+/** Names of reported events, of which a body may have 100,000. Equal names share one string, which saves memory. */
+class ReportedNames {
+  private readonly byIndex: string[] = [];
+  private readonly known = new Map<string, string>();
+
+  add(events: readonly IncomingEvent[]): void {
+    for (const { index, eventName } of events) {
+      const name = this.known.get(eventName) ?? eventName;
+      this.known.set(name, name);
+      this.byIndex[index] = name;
+    }
+  }
+
+  /** Returns the number of events by name, without the rejected ones. */
+  countsWithout(rejected: readonly Rejection[]): ReadonlyMap<string, number> {
+    const without = new Set(rejected.map(({ index }) => index));
+    const counts = new Map<string, number>();
+    // `forEach` skips the indexes of malformed items, which have no name.
+    this.byIndex.forEach((name, index) => {
+      if (!without.has(index)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    });
+    return counts;
   }
 }
 
@@ -95,18 +116,14 @@ async function* whilePermitted<Item>(
 async function* readable(
   pieces: AsyncIterable<readonly UsageItem[]>,
   malformed: Rejection[],
-  counts: Map<string, number>,
+  names: ReportedNames,
 ): AsyncGenerator<readonly IncomingEvent[]> {
   for await (const items of pieces) {
     const [events, faults] = partition(items);
     malformed.push(...faults);
-    countNames(events, counts);
+    names.add(events);
     yield events;
   }
-}
-
-function countNames(events: readonly IncomingEvent[], counts: Map<string, number>): void {
-  for (const { eventName } of events) counts.set(eventName, (counts.get(eventName) ?? 0) + 1);
 }
 
 function partition(items: readonly UsageItem[]): [IncomingEvent[], Rejection[]] {

@@ -6,6 +6,7 @@ import {
   isAnswerLost,
   isConnectionUnusable,
   isDataException,
+  isLockTimeout,
   violatedConstraint,
 } from './postgres-errors';
 
@@ -73,7 +74,9 @@ export async function sendAutocommit(
     return rows as unknown[];
   } catch (error) {
     // After another error, the connection may be broken, or one of its prepared statements useless.
-    connection.release(violatedConstraint(error) === null && !isDataException(error));
+    const isUsable =
+      violatedConstraint(error) !== null || isDataException(error) || isLockTimeout(error);
+    connection.release(!isUsable);
     const sql = typeof statement === 'string' ? statement : statement.text;
     throw isAnswerLost(error) && MAY_WRITE.test(sql) ? new OutcomeUnknownError(error) : error;
   }

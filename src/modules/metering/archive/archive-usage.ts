@@ -253,7 +253,8 @@ export class ArchiveUsage {
 
 /**
  * Returns the progress of the running search. If none is running, returns the progress of a new search, or null if
- * no new search is due yet.
+ * no new search is due yet. A running search keeps to a retention that was made longer meanwhile.
+ * @param beforeAt start of the retention period now
  */
 function currentOrNewSearch(
   progress: ArchiveProgress,
@@ -261,7 +262,7 @@ function currentOrNewSearch(
   now: Date,
 ): ArchiveProgress | null {
   const { endedAt } = progress;
-  if (endedAt === null) return progress;
+  if (endedAt === null) return beforeAt < progress.beforeAt ? { ...progress, beforeAt } : progress;
   const isDue = beforeAt > progress.beforeAt || now.getTime() - endedAt.getTime() >= DAY_MS;
   if (!isDue) return null;
   return { ...progress, beforeAt, month: null, lastStreamId: '0', nextMonth: null, endedAt: null };

@@ -9,7 +9,10 @@ import { InstantColumn } from '../../../platform/database';
 )
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
-  /** Start of the retention period when the search began. Events before it are archived. */
+  /**
+   * Start of the retention period when the search began, or an earlier instant if the retention was made longer
+   * meanwhile. Events before it are archived.
+   */
   @InstantColumn() readonly beforeAt!: Date;
   /** Month that is being archived; null while the search looks for the first one. */
   @InstantColumn({ nullable: true }) readonly month!: Date | null;

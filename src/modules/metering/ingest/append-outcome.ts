@@ -21,6 +21,9 @@ export type EventResult = Refusal | 'duplicate' | 'busy';
  */
 export type NotTried = 'busy' | 'outdated';
 
+/** Reason why a shared commit did not store a request. `timeout`: the request alone waited too long for a lock. */
+export type NotShared = NotTried | 'timeout';
+
 export interface AppendOutcome {
   readonly accepted: number;
   /** Ordered by index. */

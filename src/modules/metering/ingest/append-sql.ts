@@ -1,6 +1,6 @@
 import { listOfAnyLength } from '../../../platform/database';
 import { ADD_TO_BUCKETS, ADD_TO_HOURS } from '../store/bucket-sql';
-import type { OnBusy } from '../store/usage-streams';
+import { type OnBusy, SHORT_LOCK_TIMEOUT } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
@@ -170,7 +170,8 @@ export interface FastPathNeeds {
 /**
  * Fast path: stores and counts events with one statement. Skips streams (one customer, one event name) whose cached
  * version is outdated and, with SKIP LOCKED, streams that another transaction has locked. Also skips a stream that
- * changes after the snapshot of the statement, because locking a row compares its version again.
+ * changes after the snapshot of the statement, because locking a row compares its version again. With `skip`, the
+ * statement sets the {@link SHORT_LOCK_TIMEOUT} before it inserts events.
  *
  * Returns
  * - `accepted`: the number of stored events;
@@ -197,6 +198,7 @@ const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds):
   ),
   known AS MATERIALIZED (
     SELECT array_agg(locked.last_position ORDER BY cached.number) AS positions, count(locked.id) > 0 AS is_any
+      ${onBusy === 'skip' ? `, ${SHORT_LOCK_TIMEOUT}` : ''}
     FROM generate_subscripts(${STREAMS}, 1) AS cached(number)
     LEFT JOIN locked ON locked.number = cached.number
   ),

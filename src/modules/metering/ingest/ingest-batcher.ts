@@ -9,6 +9,7 @@ import {
   type AppendOutcome,
   type FastPathOutcome,
   joinParts,
+  type NotShared,
   type NotTried,
   splitByRequest,
 } from './append-outcome';
@@ -40,8 +41,9 @@ interface Queues {
  * with running totals of their own).
  *
  * If a stream is locked or its cached state is outdated, its events are left out of the shared commit, so that no other
- * request waits for this stream. With an outdated state, they take the slow path. If the stream stays locked, a single
- * event waits in the queue of its stream, and a list waits together with other such lists.
+ * request waits for this stream. With an outdated state, they take the slow path. If the stream stays locked, or if the
+ * events wait too long for another lock, a single event waits in the queue of its stream, and a list waits together with
+ * other such lists.
  */
 @Injectable()
 export class IngestBatcher {
@@ -114,7 +116,7 @@ export class IngestBatcher {
       lists: new WriteQueue(
         (group) => this.appendOnFastPath(group),
         (request, reason) => {
-          if (reason === 'busy') return this.addToBusy(request);
+          if (reason !== 'outdated') return this.addToBusy(request);
           this.slowPath.lists.add(request);
           return undefined;
         },
@@ -130,13 +132,15 @@ export class IngestBatcher {
   /**
    * Retries a single event that the fast path skipped. If its stream was locked, tries the fast path again, because
    * another process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the event waits in
-   * the queue of its stream. If the cached state of the stream was outdated, the event takes the slow path.
+   * the queue of its stream, as does an event that waited too long for another lock. If the cached state of the stream
+   * was outdated, the event takes the slow path.
    */
-  private retry(request: QueuedRequest, reason: NotTried): void {
+  private retry(request: QueuedRequest, reason: NotShared): void {
     request.retries += 1;
     const { fastPath } = request;
     if (reason === 'outdated' || fastPath === null) this.slowPath.singles.add(request);
-    else if (request.retries <= MAX_RETRIES) this.queuesOf(fastPath).singles.add(request);
+    else if (reason === 'busy' && request.retries <= MAX_RETRIES)
+      this.queuesOf(fastPath).singles.add(request);
     else this.streamQueueOf(request).add(request);
   }
 
@@ -206,8 +210,9 @@ export class IngestBatcher {
       }
     }
     const created = new WriteQueue(
-      (group) => this.singleWaits.run(() => this.append(group, 'wait')),
-      () => invariant(false, 'A request that waits for its stream is tried.'),
+      (group, hasTimedOut) =>
+        this.singleWaits.run(() => this.append(group, hasTimedOut ? 'skip' : 'wait')),
+      null,
     );
     this.streamQueues.set(key, created);
     return created;

@@ -1,6 +1,9 @@
-import type { AppendOutcome, NotTried } from './append-outcome';
+import { OutcomeUnknownError } from '../../../platform/database';
+import type { AppendOutcome, NotShared, NotTried } from './append-outcome';
 import { FastPathRequest } from './fast-path-request';
-import { WriteQueue } from './write-queue';
+import { type QueuedRequest, WriteQueue } from './write-queue';
+
+type OnNotShared = (request: QueuedRequest, reason: NotShared) => unknown;
 
 const STORED: AppendOutcome = { accepted: 1, notStored: [] };
 
@@ -39,26 +42,94 @@ describe('a write queue', () => {
     ]);
   });
 
-  it('gives up the rest of a group after two of its requests time out', async () => {
+  describe('with a request that waits too long for a lock', () => {
     const timeout = Object.assign(new Error('lock timeout'), { code: '55P03' });
-    const groups: number[] = [];
-    const queue = new WriteQueue(
-      (group) => {
-        groups.push(group.length);
-        return groups.length > 1 ? Promise.reject(timeout) : Promise.resolve([STORED]);
-      },
-      () => undefined,
-    );
-    const first = write(queue);
-    await Promise.resolve();
-    const others = Array.from({ length: 8 }, () => write(queue));
-    const answered = await Promise.allSettled([first, ...others]);
-    expect(answered.filter(({ status }) => status === 'rejected')).toHaveLength(8);
-    expect(groups).toEqual([1, 8, 1, 1]);
+
+    /**
+     * Returns the outcomes of requests of these customers that are written together, and what was written: the customers
+     * of each group, with `!` if it should not wait. A write with customer A waits too long.
+     */
+    const writeTogether = async (customers: string, onNotShared: OnNotShared | null) => {
+      const groups: string[] = [];
+      const queue = new WriteQueue((group, hasTimedOut) => {
+        const names = group.map(({ events }) => events[0]?.customerId).join('');
+        groups.push(hasTimedOut ? `${names}!` : names);
+        return names.includes('A')
+          ? Promise.reject(timeout)
+          : Promise.resolve(group.map(() => STORED));
+      }, onNotShared);
+      const sent = [...customers].map((customerId, index) =>
+        queue.enqueue(
+          [
+            {
+              index: 0,
+              idempotencyKey: `${index}`,
+              customerId,
+              eventName: 'call',
+              timestamp: new Date(0),
+              properties: {},
+            },
+          ],
+          null,
+        ),
+      );
+      const settled = await Promise.allSettled(sent);
+      const outcomes = settled.map((one): unknown => ('value' in one ? one.value : one.reason));
+      return { groups, outcomes };
+    };
+
+    it('stores the others, and passes on that request and those of its stream', async () => {
+      const waited: AppendOutcome = { accepted: 1, notStored: [] };
+      const reasons: unknown[] = [];
+      const { groups, outcomes } = await writeTogether('BAACA', ({ resolve }, reason) => {
+        reasons.push(reason);
+        resolve(waited);
+      });
+      expect(outcomes.map((one) => (one === waited ? 'waited' : one))).toEqual([
+        STORED,
+        'waited',
+        'waited',
+        STORED,
+        'waited',
+      ]);
+      expect(groups).toEqual(['BAACA', 'B!', 'A!', 'C!']);
+      expect(reasons).toEqual(['timeout', 'timeout', 'timeout']);
+    });
+
+    it('passes on a request that is alone', async () => {
+      const { groups, outcomes } = await writeTogether('A', ({ resolve }) => resolve(STORED));
+      expect([groups, outcomes]).toEqual([['A'], [STORED]]);
+    });
+
+    it('tries each request of a stream, and rejects only those that would wait', async () => {
+      const { groups, outcomes } = await writeTogether('ABA', null);
+      expect(groups).toEqual(['ABA', 'A!', 'B!', 'A!']);
+      expect(outcomes).toEqual([timeout, STORED, timeout]);
+    });
+
+    it('rejects a request of a stream that is locked when it is tried alone', async () => {
+      const queue = new WriteQueue(
+        (group) => (group.length > 1 ? Promise.reject(timeout) : Promise.resolve(['busy'])),
+        null,
+      );
+      expect(await Promise.allSettled([write(queue), write(queue)])).toEqual([
+        { status: 'rejected', reason: timeout },
+        { status: 'rejected', reason: timeout },
+      ]);
+    });
+
+    it('rejects a request of which a part may be stored', async () => {
+      const unknown = new OutcomeUnknownError(timeout);
+      const queue = new WriteQueue(
+        () => Promise.reject(unknown),
+        ({ resolve }) => resolve(STORED),
+      );
+      await expect(write(queue)).rejects.toBe(unknown);
+    });
   });
 
   describe('stays with requests that were taken over', () => {
-    /** Returns a queue that has passed a request to `onNotTried`, which returned `taken`. */
+    /** Returns a queue that has passed a request to `onNotShared`, which returned `taken`. */
     const writing = async (taken: Promise<void>) => {
       const queue = new WriteQueue(
         () => Promise.resolve<NotTried[]>(['busy']),

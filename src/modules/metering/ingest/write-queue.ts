@@ -3,13 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { invariant } from '../../../core/invariant';
 import { nextTurn } from '../../../platform/concurrency';
 import { isLockTimeout, isOutage } from '../../../platform/database';
+import { streamKey } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
 import {
   type AppendOutcome,
   failureOf,
   type FastPathOutcome,
   mergeParts,
-  type NotTried,
+  type NotShared,
   type PartOutcome,
 } from './append-outcome';
 import type { FastPathRequest } from './fast-path-request';
@@ -19,8 +20,8 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_WAIT_MS = 2;
 
 /**
- * Longest time for which a shard pauses while `onNotTried` stores requests whose streams were locked. Without the
- * pause, the next requests of the shard would mostly meet the same locks, or would take them before `onNotTried` does.
+ * Longest time for which a shard pauses while `onNotShared` stores requests whose streams were locked. Without the
+ * pause, the next requests of the shard would mostly meet the same locks, or would take them before `onNotShared` does.
  */
 const LONGEST_HOLD_MS = 100;
 
@@ -29,9 +30,6 @@ const LONGEST_HOLD_MS = 100;
  * longer than a commit, so several connections are faster.
  */
 const EVENTS_WORTH_A_COMMIT = 500;
-
-/** Number of lock timeouts after which the remaining requests of a failed group are rejected. */
-const MAX_TIMEOUTS = 2;
 
 export interface QueuedRequest {
   readonly events: readonly IncomingEvent[];
@@ -42,8 +40,18 @@ export interface QueuedRequest {
   retries: number;
 }
 
-/** Writes requests together. Returns the outcome of each, or the reason why it was skipped. */
-type WriteGroup = (group: readonly QueuedRequest[]) => Promise<readonly FastPathOutcome[]>;
+/**
+ * Writes requests together. Returns the outcome of each, or the reason why it was skipped.
+ * @param hasTimedOut true if an earlier write of these requests waited too long for a lock, so that this one should not
+ */
+type WriteGroup = (
+  group: readonly QueuedRequest[],
+  hasTimedOut: boolean,
+) => Promise<readonly FastPathOutcome[]>;
+
+interface Failure {
+  readonly reason: unknown;
+}
 
 /** Requests of a shard: a part of the streams, for which at most one commit is in flight. */
 interface Shard {
@@ -60,12 +68,13 @@ export class WriteQueue {
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
-   * @param onNotTried takes over a skipped request, or the skipped part of a request. If it returns a promise, the
-   *   shard waits for that promise before it writes the next requests, at most {@link LONGEST_HOLD_MS}
+   * @param onNotShared takes over a request that was skipped or waited too long for a lock, or the skipped part of a
+   *   request. If it returns a promise, the shard waits for that promise before it writes the next requests, at most
+   *   {@link LONGEST_HOLD_MS}. Null for the queue of one stream, which rejects requests that wait too long
    */
   constructor(
     private readonly writeGroup: WriteGroup,
-    private readonly onNotTried: (request: QueuedRequest, reason: NotTried) => unknown,
+    private readonly onNotShared: ((request: QueuedRequest, reason: NotShared) => unknown) | null,
     shards = 1,
   ) {
     this.shards = Array.from({ length: shards }, () => ({ queue: [], isWriting: false }));
@@ -79,7 +88,7 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /** Adds a request, and returns its outcome after its events are written. `onNotTried` takes skipped events over. */
+  /** Adds a request, and returns its outcome after its events are written. `onNotShared` takes skipped events over. */
   enqueue(
     events: readonly IncomingEvent[],
     fastPath: FastPathRequest | null,
@@ -150,23 +159,28 @@ export class WriteQueue {
 
   private async write(group: readonly QueuedRequest[]): Promise<readonly unknown[]> {
     const takenOver: unknown[] = [];
-    const failure = await this.tryToWrite(group, takenOver);
-    if (failure !== null) await this.writeOneByOne(group, failure, takenOver);
+    const failure = await this.tryToWrite(group, takenOver, null);
+    if (failure === null) return takenOver;
+    if (group.length > 1 && !isOutage(failure.reason)) {
+      await this.writeOneByOne(group, failure, takenOver);
+    } else for (const request of group) this.fail(request, failure, takenOver);
     return takenOver;
   }
 
   /**
-   * Writes a group, answers its requests, and adds the results of `onNotTried` to `takenOver`. Returns the error if the
+   * Writes a group, answers its requests, and adds the results of `onNotShared` to `takenOver`. Returns the error if the
    * write failed, otherwise null.
+   * @param timeout lock timeout of an earlier write of these requests; null if there was none
    */
   private async tryToWrite(
     group: readonly QueuedRequest[],
     takenOver: unknown[],
-  ): Promise<{ readonly reason: unknown } | null> {
+    timeout: Failure | null,
+  ): Promise<Failure | null> {
     try {
-      const outcomes = await this.writeGroup(group);
+      const outcomes = await this.writeGroup(group, timeout !== null);
       for (const [index, request] of group.entries()) {
-        takenOver.push(this.answer(request, outcomes[index]));
+        takenOver.push(this.answer(request, outcomes[index], timeout));
       }
       return null;
     } catch (reason) {
@@ -175,15 +189,20 @@ export class WriteQueue {
   }
 
   /**
-   * Answers a request, or passes it to `onNotTried` and returns the result. An error rejects only this request. It is
+   * Answers a request, or passes it to `onNotShared` and returns the result. An error rejects only this request. It is
    * not thrown, because that would stop the queue for ever.
    */
-  private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): unknown {
+  private answer(
+    request: QueuedRequest,
+    outcome: FastPathOutcome | 'timeout' | undefined,
+    timeout: Failure | null,
+  ): unknown {
     try {
       invariant(outcome !== undefined, 'Each request has an outcome.');
-      if (typeof outcome === 'string') return this.onNotTried(request, outcome);
+      if (typeof outcome === 'string') return this.takeOver(request, outcome, timeout);
       if ('failure' in outcome) throw outcome.failure;
-      if ('rest' in outcome) return this.onNotTried(restOf(request, outcome), outcome.reason);
+      if ('rest' in outcome)
+        return this.takeOver(restOf(request, outcome), outcome.reason, timeout);
       request.resolve(outcome);
     } catch (error) {
       request.reject(error);
@@ -191,25 +210,38 @@ export class WriteQueue {
     return undefined;
   }
 
+  private takeOver(request: QueuedRequest, reason: NotShared, timeout: Failure | null): unknown {
+    if (this.onNotShared !== null) return this.onNotShared(request, reason);
+    invariant(timeout !== null, 'A request that waits for its stream is tried.');
+    throw timeout.reason;
+  }
+
+  private fail(request: QueuedRequest, failure: Failure, takenOver: unknown[]): void {
+    if (isTimeout(failure)) takenOver.push(this.answer(request, 'timeout', failure));
+    else request.reject(failure.reason);
+  }
+
   /**
-   * Writes the requests of a failed group one by one, so that one request cannot fail the others. If the group failed
-   * because of an outage, rejects all of them. After {@link MAX_TIMEOUTS} lock timeouts, rejects the rest, which would
-   * wait for the same lock and delay later requests.
+   * Writes the requests of a failed group one by one, so that one request cannot fail the others. Of a shared commit,
+   * passes requests that wait too long for a lock to `onNotShared`, with those of the same streams.
    */
   private async writeOneByOne(
     group: readonly QueuedRequest[],
-    { reason }: { readonly reason: unknown },
+    failed: Failure,
     takenOver: unknown[],
   ): Promise<void> {
-    let timeouts = 0;
+    let timeout = isTimeout(failed) ? failed : null;
+    const waiting = new Set<string>();
     for (const request of group) {
-      const failure =
-        group.length === 1 || isOutage(reason) || timeouts >= MAX_TIMEOUTS
-          ? { reason }
-          : await this.tryToWrite([request], takenOver);
+      const streams = streamsOf(request);
+      const failure = waiting.has(streams)
+        ? timeout
+        : await this.tryToWrite([request], takenOver, timeout);
       if (failure === null) continue;
-      request.reject(failure.reason);
-      if (isLockTimeout(failure.reason)) timeouts += 1;
+      this.fail(request, failure, takenOver);
+      if (!isTimeout(failure)) continue;
+      timeout = failure;
+      if (this.onNotShared !== null) waiting.add(streams);
     }
   }
 }
@@ -226,6 +258,15 @@ function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcom
     reject: (error) => reject(failureOf(stored.accepted, error)),
     retries: 0,
   };
+}
+
+/** Returns true if nothing was stored because another transaction held a lock for too long. */
+function isTimeout({ reason }: Failure): boolean {
+  return isLockTimeout(reason) && !isOutage(reason);
+}
+
+function streamsOf({ events }: QueuedRequest): string {
+  return [...new Set(events.map(streamKey))].join('\n');
 }
 
 function requestsIn(shards: readonly Shard[]): number {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
-import { Outbox } from '../../../platform/outbox';
+import { Outbox, toEventRecord } from '../../../platform/outbox';
 import type { LateUsage } from '../domain/late-usage';
 import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
@@ -22,7 +22,7 @@ export class LateUsageWriter {
   ) {}
 
   /**
-   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records the event `usage.late`.
+   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records an event `usage.late` for each.
    * Must be called in the transaction that stores or voids the events and has locked their streams.
    */
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
@@ -31,8 +31,8 @@ export class LateUsageWriter {
     const billedIds = late.map(({ billedId }) => billedId);
     await this.database.query(MARK_LATE, [billedIds]);
     await this.finalUsage.planForBills(billedIds);
-    for (const usage of late) {
-      await this.outbox.record(usageLate, { after: usage, occurredAt: now });
-    }
+    await this.outbox.recordAll(
+      late.map((usage) => toEventRecord(usageLate, { after: usage, occurredAt: now })),
+    );
   }
 }

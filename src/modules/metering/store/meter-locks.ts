@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../../platform/database';
-import type { OnBusy } from './usage-streams';
+import { type OnBusy, SHORT_LOCK_TIMEOUT } from './usage-streams';
 
 /**
  * Advisory lock class of ingest. Transactions that store events take the lock in shared mode. The creation of a meter
@@ -22,7 +22,8 @@ const SLOT_COUNT = 64;
 const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
 const LOCK_METERS = {
   wait: `SELECT slot FROM ${SLOT} WHERE pg_advisory_xact_lock_shared($1, slot) IS NULL`,
-  skip: `SELECT slot FROM ${SLOT} WHERE NOT pg_try_advisory_xact_lock_shared($1, slot)`,
+  skip: `SELECT slot FROM ${SLOT}
+    WHERE ${SHORT_LOCK_TIMEOUT} IS NULL OR NOT pg_try_advisory_xact_lock_shared($1, slot)`,
 } as const;
 
 const INGESTING = `
@@ -32,7 +33,8 @@ const INGESTING = `
 
 /**
  * Takes a shared lock on ingest of these event names until the transaction ends. If a meter is created meanwhile, a
- * backfill counts the events that this transaction stores without seeing the meter.
+ * backfill counts the events that this transaction stores without seeing the meter. With `skip`, later statements of
+ * the transaction have a {@link SHORT_LOCK_TIMEOUT}, which costs no statement of its own here.
  * @returns the names that could not be locked because a meter may be being created for them; empty with `wait`
  */
 export async function lockMeters(

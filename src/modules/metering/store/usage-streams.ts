@@ -59,8 +59,17 @@ const INVALIDATE_ALL = `
 const INVALIDATE =
   'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
 
-/** Treatment of streams that another transaction has locked: wait for them, or skip them. */
+/**
+ * Treatment of streams that another transaction has locked: wait for them, or skip them. With `skip`, ingest also waits
+ * at most {@link SHORT_LOCK_TIMEOUT} for any other lock.
+ */
 export type OnBusy = 'wait' | 'skip';
+
+/**
+ * SQL that limits each later wait for a lock of the transaction to 200 ms. No SQL can skip the stream or the key that
+ * another transaction has inserted but not committed, and other requests share the commit that waits for it.
+ */
+export const SHORT_LOCK_TIMEOUT = "set_config('lock_timeout', '200', true)";
 
 /** Returns those of the missing streams that are to be created. */
 type CreatedStreams = (
