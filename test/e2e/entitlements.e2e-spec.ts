@@ -1,4 +1,8 @@
-import { createCustomer, createMeter } from '../support/billing';
+import { DeleteEntitlementService } from '../../src/modules/entitlements/delete-entitlement.service';
+import { createCustomer, createMeter, createPlan } from '../support/billing';
+import { disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
+import { post } from '../support/requests';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('entitlements', () => {
@@ -6,6 +10,7 @@ describe('entitlements', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
+    await disableLockTimeout(engine);
   });
 
   afterAll(() => engine.close());
@@ -324,6 +329,44 @@ describe('entitlements', () => {
       // A stored refusal keeps the entitlement.
       expect(['200 204', '404 204', '200 409']).toContain(`${one.status} ${deleted.status}`);
     }
+  });
+
+  interface Subscribed {
+    readonly clockId: string;
+    readonly terms: object;
+    readonly subscriptionId: string;
+  }
+
+  it.each<[string, (made: Subscribed) => readonly [path: string, body: object]]>([
+    ['a new subscription', ({ terms }) => ['subscriptions', terms]],
+    [
+      'a cancellation',
+      ({ subscriptionId }) => [`subscriptions/${subscriptionId}/cancel`, { when: 'now' }],
+    ],
+    [
+      'the advance of a test clock',
+      ({ clockId }) => [`test-clocks/${clockId}/advance`, { to: '2026-06-01T00:00:00Z' }],
+    ],
+  ])('with a meter, that were only checked, can be deleted during %s', async (_, commandOf) => {
+    const { id, key } = await createEntitlement({
+      type: 'metered',
+      meter_id: await createMeter(engine),
+    });
+    const clock = { name: 'March', now: '2026-03-01T00:00:00Z' };
+    const { id: clockId } = await post(engine, '/v1/test-clocks', clock);
+    const customer_id = await createCustomer(engine, { test_clock_id: clockId });
+    const terms = { customer_id, plan_id: await createPlan(engine), collection: 'send_invoice' };
+    const { id: subscriptionId } = await post(engine, '/v1/subscriptions', terms);
+    await engine.http.get(`/v1/customers/${customer_id}/entitlements/${key}`).expect(200);
+    const commit = await openTransaction(engine.database, () =>
+      engine.app.get(DeleteEntitlementService).delete(id, 'any'),
+    );
+    const [path, body] = commandOf({ clockId, terms, subscriptionId });
+    const answered = post(engine, `/v1/${path}`, body);
+    await untilSessionsWait(engine.database);
+    await commit();
+    await answered;
+    expect((await engine.http.get(`/v1/entitlements/${id}`)).status).toBe(404);
   });
 
   it.each([

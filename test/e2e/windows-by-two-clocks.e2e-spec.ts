@@ -2,6 +2,8 @@ import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-su
 import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
 import { Allowances, createEntitlement } from '../support/allowances';
 import { createMeter } from '../support/billing';
+import { disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 let made = 0;
@@ -12,6 +14,7 @@ describe('a reset window that a process began whose clock is ahead', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
+    await disableLockTimeout(engine);
   });
 
   afterAll(() => engine.close());
@@ -22,8 +25,12 @@ describe('a reset window that a process began whose clock is ahead', () => {
     return answer.body as { readonly id: string };
   }
 
-  /** Subscribes a customer to a daily plan with a hard limit of 10. The first window ends with 2 March. */
-  async function subscribed(reset: string, meterId: string | null) {
+  /** Subscribes a customer to a daily plan with a hard limit of 10. By default, the first window ends with 2 March. */
+  async function subscribed(
+    reset: string,
+    meterId: string | null,
+    startAt = '2026-03-02T00:00:00.000Z',
+  ) {
     made += 1;
     const entitlement = await createEntitlement(engine, { meter_id: meterId });
     const plan = await post('plans', {
@@ -34,7 +41,7 @@ describe('a reset window that a process began whose clock is ahead', () => {
       prices: [],
       entitlements: [{ entitlement_id: entitlement.id, value: '10', is_hard_limit: true, reset }],
     });
-    engine.clock.set('2026-03-02T00:00:00.000Z');
+    engine.clock.set(startAt);
     const customer = await post('customers', { name: 'Ada Lovelace' });
     await post('subscriptions', { customer_id: customer.id, plan_id: plan.id });
     const allowances = new Allowances(engine, customer.id);
@@ -82,6 +89,28 @@ describe('a reset window that a process began whose clock is ahead', () => {
       expect(await consumeAt(-1, '3')).toEqual([true, '10', NEXT]);
       expect(await consumeAt(3, '1')).toEqual([false, '10', NEXT]);
       expect(await consumeAt(7_200, '1')).toEqual([false, '10', NEXT]);
+    });
+
+    it('stays the window of a renewal that read the clock before it waited for a lock', async () => {
+      const { allowances, key, customerId, consumeAt } = await subscribed(
+        'day',
+        await meterId(),
+        '2026-03-01T23:59:45.000Z',
+      );
+      const release = await openTransaction(engine.database, () =>
+        engine.database.query('SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE', [
+          customerId,
+        ]),
+      );
+      const renewed = renewAt(-12);
+      await untilSessionsWait(engine.database);
+      expect(await consumeAt(1, '7')).toEqual([true, '7', NEXT]);
+      await allowances.grant(key, { value: '5' });
+      await release();
+      await renewed;
+      expect(await allowances.figures(key)).toEqual(['15', '7', '8']);
+      expect(await allowances.grants(key)).toEqual([['active', '5']]);
+      expect(await consumeAt(1, '9')).toEqual([false, '7', NEXT]);
     });
   });
 

@@ -86,6 +86,26 @@ describe('a usage proof', () => {
     expect(await proof()).toEqual([1, 0, 1]);
   });
 
+  it.each([
+    ['a sum as unbillable', SUM, [0, 0, 1]],
+    ['a value that is not held after a pause as unbillable', HELD, [0, 0, 1]],
+    ['a value of a recurring meter as pending', RECURRING, [0, 1, 0]],
+  ])(
+    'reports %s in a pause in which its price was to start, and as unbillable after the end',
+    async (_, meter, inPause) => {
+      const { story, plan, use, proof } = await metered(meter);
+      const { id } = await story.subscribe((await story.planOf([base])).id);
+      await story.command(id, 'change', { plan_id: await plan(), when: 'now', proration: 'none' });
+      await story.advance(on('01-20'));
+      await story.command(id, 'pause');
+      await story.advance(on('02-10'));
+      await use('02-05');
+      expect(await proof()).toEqual(inPause);
+      await story.command(id, 'cancel', { when: 'now' });
+      expect(await proof()).toEqual([0, 0, 1]);
+    },
+  );
+
   it('reports a value held over a pause as pending, then as billed with the part after it', async () => {
     const { story, plan, use, proof } = await metered(HELD);
     const { id } = await story.subscribe(await plan());

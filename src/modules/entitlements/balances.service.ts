@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Database } from '../../platform/database';
 import { CustomersService } from '../customers';
@@ -99,5 +100,5 @@ export class BalancesService {
 }
 
 function recordAt(record: BalanceRecord, now: Date): BalanceRecordAt {
-  return { record, now: balanceTime(now, windowOf(record.row)) };
+  return { record, now: balanceTime(changedAt(now, record.row), windowOf(record.row)) };
 }

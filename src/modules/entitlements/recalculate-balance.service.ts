@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { add, compare, type Rational, ZERO } from '../../core/decimal';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { earliest } from './domain/access';
@@ -64,19 +64,21 @@ export class RecalculateBalanceService {
   /**
    * Recalculates one balance and stores the result, in the caller's transaction. Locks in this order: the customer, if
    * there is no balance yet; the usage stream of the meter; the balance.
-   * @param clockTime real time, or the time of the test clock of the customer
+   * @param readAt real time, or the time of the test clock of the customer
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged
    */
   async recalculate(
     customer: EntitledCustomer,
     entitlement: BalanceRecord['entitlement'],
-    clockTime: Date,
+    readAt: Date,
   ): Promise<BalanceRecord> {
     this.database.requireTransaction();
     // The versions are read before the data: if a concurrent commit changes both, the row is then outdated.
     const accessVersion = await this.balances.accessVersionOf(customer, entitlement.id);
     if (entitlement.meterId !== null) await this.usage.lockStream(customer.id, entitlement.meterId);
-    const before = await this.balances.lock(customer, entitlement.id, newId('cent'), clockTime);
+    const before = await this.balances.lock(customer, entitlement.id, newId('cent'), readAt);
+    // Another transaction may have entered the next window while the caller waited for locks.
+    const clockTime = changedAt(readAt, before);
     const rulesVersion = await this.features.rulesVersionOf(entitlement.id);
     const given = await this.sources.allowance(customer.id, entitlement.id, clockTime);
     const now = balanceTime(clockTime, windowOf(before), given.windowRule);

@@ -154,7 +154,10 @@ export class SubscriptionBalancesService {
     return counted;
   }
 
-  /** Returns the balances to recalculate, without duplicates, in lock order: by customer id, then by entitlement id. */
+  /**
+   * Returns the balances to recalculate, without duplicates, in lock order: by customer id, then by entitlement id.
+   * Locks their entitlements against deletion: the recalculation would insert a deleted balance again.
+   */
   private async eagerBalances(
     subscriptions: readonly Subscription[],
   ): Promise<readonly EagerBalance[]> {
@@ -174,11 +177,10 @@ export class SubscriptionBalancesService {
     const pairs = new Map(
       [...known, ...given].map((pair) => [`${pair.customerId} ${pair.entitlementId}`, pair]),
     );
-    const byId = new Map(
-      (await this.features.getAll([...pairs.values()].map((pair) => pair.entitlementId))).map(
-        (entitlement) => [entitlement.id, entitlement],
-      ),
+    const entitlements = await this.features.lockForReference(
+      [...pairs.values()].map((pair) => pair.entitlementId),
     );
+    const byId = new Map(entitlements.map((entitlement) => [entitlement.id, entitlement]));
     return inLockOrder([...pairs.values()]).flatMap((pair) => {
       const entitlement = byId.get(pair.entitlementId);
       return entitlement === undefined ? [] : [{ ...pair, entitlement }];

@@ -118,6 +118,11 @@ export class FeaturesService {
     return (await this.features.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
+  /** Returns features and locks them against deletion until the caller's transaction ends. Leaves out unknown ids. */
+  lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
+    return this.features.lockForReference(ids);
+  }
+
   /**
    * Returns the types of features by id, and locks the features against deletion until the caller's transaction ends.
    * @param pointerOf returns the JSON pointer to the request field with the id at this index of `ids`

@@ -12,12 +12,13 @@ const SUBSCRIBED = `
 
 /**
  * Spans in which subscription items of a customer bill the usage of a meter. If an item was planned to start during a
- * pause, its span starts with the first period after the resume.
+ * pause, its span starts with the first period after the resume. It is left out if the subscription ended without one.
  */
 const SOLD = `
   SELECT greatest(item.start_at, period.start_at) AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
-    period.start_at AS "periodStartAt", item.is_paused AND subscription.status = 'paused' AS "isPaused",
-    item.planned_end_at AS "plannedEndAt", subscription.current_period_end_at AS "currentPeriodEndAt"
+    period.start_at AS "periodStartAt", subscription.status = 'paused' AND period.start_at IS NULL AS "awaitsResume",
+    item.is_paused AND subscription.status = 'paused' AS "isPaused", item.planned_end_at AS "plannedEndAt",
+    subscription.current_period_end_at AS "currentPeriodEndAt"
   FROM subscription JOIN subscription_item AS item ON item.subscription_id = subscription.id
   LEFT JOIN LATERAL (
     SELECT max(end_at) AS end_at FROM subscription_period WHERE subscription_id = subscription.id AND is_trial
@@ -27,7 +28,7 @@ const SOLD = `
     WHERE subscription_id = subscription.id AND end_at > item.start_at ORDER BY start_at LIMIT 1
   ) AS period ON true
   WHERE subscription.customer_id = $1 AND subscription.status <> 'incomplete_expired'
-    AND item.price #>> '{usage,meterId}' = $2`;
+    AND item.price #>> '{usage,meterId}' = $2 AND (subscription.ended_at IS NULL OR period.start_at IS NOT NULL)`;
 
 const OPEN_SINCE = `
   SELECT customer_id AS "customerId", min(coalesce(current_period_start_at, start_at)) AS "startAt"

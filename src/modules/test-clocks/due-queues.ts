@@ -88,9 +88,10 @@ export class DueQueues {
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, maxRows),
     );
-    // Reads the clock again, because a claimed row may have been written after `now`, and must not be processed with
-    // an earlier instant.
-    await this.run(queue, rows, this.clock.now(), (error, { id }) => {
+    // Reads the clock again for each attempt: a claimed row may have been written after `now`, and former attempts may
+    // have waited for locks.
+    const readClock = () => this.clock.now();
+    await this.run(queue, rows, readClock, (error, { id }) => {
       this.logger.error({ err: error, work: queue.name, id }, 'due work failed');
     });
     return rows.length > 0;
@@ -107,7 +108,8 @@ export class DueQueues {
   ): Promise<void> {
     const { maxRows = MAX_CLAIMED_ROWS } = queue;
     const rows = await this.due.findDueOnTestClock(queue.rows, testClockId, now, maxRows);
-    await this.run(queue, rows, now, async (error, { id }) => {
+    const readClock = () => now;
+    await this.run(queue, rows, readClock, async (error, { id }) => {
       if (queue.whenRefused === 'fail') throw error;
       const until = postponedUntil(error, now);
       this.logger.error(
@@ -128,11 +130,11 @@ export class DueQueues {
   private async run<Row extends DueRow>(
     queue: DueQueue<Row>,
     rows: readonly Row[],
-    now: Date,
+    readClock: () => Date,
     onItemFailure: (error: unknown, row: Row) => void | Promise<void>,
   ): Promise<void> {
     for (const batch of queue.batchesOf?.(rows) ?? [rows]) {
-      await runAsBatch(batch, (some) => queue.run(some, now), {
+      await runAsBatch(batch, (some) => queue.run(some, readClock()), {
         onBatchFailure: (error) => {
           this.logger.warn(
             { err: error, work: queue.name, items: batch.length },
@@ -141,7 +143,7 @@ export class DueQueues {
         },
         onItemFailure: async (error, row) => {
           const reason = this.countFailure(queue.name, error);
-          if (isRefusal(error)) await this.recordRefusal(queue, row, reason, now);
+          if (isRefusal(error)) await this.recordRefusal(queue, row, reason, readClock());
           await onItemFailure(error, row);
         },
       });

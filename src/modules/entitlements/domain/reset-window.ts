@@ -45,7 +45,7 @@ const MAX_APART_MS = 10_000;
  * start of the current billing period. A start is after `now` if a process whose clock is ahead has written it
  * (decision 165). A start more than {@link MAX_APART_MS} after `now` is ignored, so that a balance recovers from a
  * wrong clock.
- * @param now time of this process, or of the test clock of the customer
+ * @param now time of this process, or of the test clock of the customer; not before the last change of the balance
  */
 export function balanceTime(
   now: Date,

@@ -15,6 +15,7 @@ function sold(from: number, to: number | null, more: Partial<BillableSpan> = {})
     endAt,
     trialEndAt: null,
     periodStartAt: day(1),
+    awaitsResume: false,
     pause: null,
     ...more,
   };
@@ -74,6 +75,14 @@ describe('usage that nothing bills', () => {
     const pause = { plannedEndAt: null, periodEndAt: day(31) };
     expect(shown([since(1)], [sold(1, 9, { pause })])).toEqual([[9, 25]]);
     expect(shown([since(1)], [sold(1, 9), sold(13, null)])).toEqual([[9, 13]]);
+  });
+
+  it('is that of a pause in which the price was to start, of what a resume does not bill', () => {
+    const planned = sold(12, null, { periodStartAt: null, awaitsResume: true });
+    const items = [sold(1, 9), planned];
+    expect(shown([since(1)], items)).toEqual([[9, 25]]);
+    expect(shown([since(1)], items, 'period')).toEqual([[9, 25]]);
+    expect(shown([since(1)], items, 'for_ever')).toEqual([]);
   });
 
   it('may be billed still, while what is held on may be resumed in its period', () => {

@@ -15,6 +15,8 @@ export interface BillableSpan {
   readonly trialEndAt: Date | null;
   /** Start of the billing period that contains `startAt`; null: no period has started yet. */
   readonly periodStartAt: Date | null;
+  /** True if the price starts only when a paused subscription is resumed. */
+  readonly awaitsResume: boolean;
   /** Present if a pause ended this span, and the subscription is still paused; otherwise null. */
   readonly pause: {
     readonly plannedEndAt: Date | null;
@@ -57,6 +59,8 @@ export function unbillablePeriods(
  */
 function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
+  // The resume begins a new period, into which only values without an end carry over.
+  if (sold.awaitsResume && carryOver !== 'for_ever') return [];
   const isTrialFirst = trialEndAt !== null && trialEndAt > sold.startAt;
   const startAt = isTrialFirst ? trialEndAt : sold.startAt;
   switch (carryOver) {
