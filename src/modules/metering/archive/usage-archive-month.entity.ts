@@ -17,7 +17,10 @@ export class UsageArchiveMonthEntity {
   /** Start of the month, in UTC. */
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;
-  /** Number of the first file with events of this month and stream. `lastFile`: the last; null until it is written. */
+  /**
+   * Number of the first file with events of this month and stream. `lastFile` is the last one; null until it is
+   * written.
+   */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
   /** Number of events, voided ones included; null until all of them are written to files. */
