@@ -39,7 +39,7 @@ const PAGE = `
 
 /**
  * FROM items and WHERE condition that select archived months (`month`) with events in an hour that overlaps a `range`.
- * If the hours with events are unknown, any hour counts.
+ * If it is unknown which hours have events, selects all months that overlap a range.
  * @param condition further SQL condition on such an hour, which starts at `used.start_at`
  */
 const withHoursOf = (condition: string): string => `

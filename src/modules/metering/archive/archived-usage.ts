@@ -96,8 +96,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that the customer has no month after `since` that is archived or about to be, so that all usage since then
-   * can be billed. This stays true until the transaction ends if the caller has locked the customer's streams.
+   * Requires that no month of the customer that ends after `since` is archived or about to be, so that all usage since
+   * then can be billed. Stays true until the transaction ends if the caller has locked the customer's streams.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoClosedMonthAfter(customerId: string, since: Date): Promise<void> {

@@ -1,8 +1,6 @@
 import type { Period } from '../../../core/time';
 
-/**
- * Events that a meter counts and that were stored or voided after a bill of their period. The next invoice corrects it.
- */
+/** Events of a meter that were stored or voided after their period was billed. The next invoice corrects the bill. */
 export interface LateUsage {
   /** Id of the first bill of this period and meter. */
   readonly billedId: string;

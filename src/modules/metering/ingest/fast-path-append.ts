@@ -25,7 +25,7 @@ interface FastPathResult {
    * stream was skipped. The whole list is null if all events were stored.
    */
   readonly positions: readonly (string | null)[] | null;
-  /** Numbers of the streams whose cached version is current; null if no stream was skipped. */
+  /** Numbers of the streams whose cached version was current; null if no stream was skipped. */
   readonly current: readonly number[] | null;
 }
 
@@ -55,9 +55,9 @@ export class FastPathAppend {
 
   /**
    * Stores the events of requests, and returns the outcome of each request. Skips streams whose cached version is
-   * outdated and, with `skip`, streams that another transaction has locked. Skips all streams if the database session of
-   * the process has changed since the state of one of them was cached. If it remains unknown after the commit why
-   * events were not stored, only the requests with such events fail.
+   * outdated and, with `skip`, streams that another transaction has locked. Skips all streams if the state of one was
+   * cached before the last change of the process's database session. If it cannot be found out after the commit why
+   * some events were not stored, only the requests with these events fail.
    */
   async append(
     requests: readonly FastPathRequest[],
@@ -86,7 +86,9 @@ export class FastPathAppend {
     });
   }
 
-  /** Returns null, and stores nothing, if the state of a stream was cached before the session of the process changed. */
+  /**
+   * Returns null and stores nothing if a stream's state was cached before the process's database session last changed.
+   */
   private async store(
     { name, sql }: PreparedStatement,
     batch: FastPathBatch,

@@ -48,7 +48,10 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/** Reads one page of events of each stream (a customer and event name) by index, and returns the newest of all. */
+/**
+ * Newest events of a customer over all streams (a stream: one customer, one event name). Reads one page per stream by
+ * index, and keeps the newest events of these pages.
+ */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (

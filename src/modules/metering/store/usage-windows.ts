@@ -23,7 +23,10 @@ export interface UsageWindow {
 }
 
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the whole window if `period` is only its first part. A `weighted_sum` counts its last value until then. */
+  /**
+   * Set if `period` is only the first part of the window: end of the whole window, until which a `weighted_sum` counts
+   * the last value of `period`.
+   */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -36,15 +39,18 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/** Locks the archived month of an instant, so that no more of its events are deleted until the transaction ends. */
+/**
+ * Locks the archived month that contains an instant, so that none of its events is deleted until the transaction ends.
+ */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
   FOR SHARE`;
 
 /**
- * Selects a row if the window is not open and events since its start are missing. $5 is true if the window begins at a
- * whole hour. `isUncounted` is true if events are missing because they were archived before the meter was created.
+ * Selects a row if the window is not open and events that it counts are missing. `isUncounted` is true if events since
+ * its start were archived before the meter was created. Otherwise, events were deleted from the hour in which the
+ * window begins; this does not matter if it begins at a whole hour ($5 is true).
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
