@@ -52,9 +52,7 @@ const PLAN = `
   FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
   WHERE closed.id = planned.id`;
 
-/**
- * Closed subscriptions (those whose last invoice was made), with the times at which their late usage is to be billed.
- */
+/** Closed subscriptions (those whose last invoice was made), with the due times of their late usage. */
 export const DUE_LATE_USAGE: DueTable<{ readonly id: string }> = {
   table: 'usage_closed_subscription',
   dueColumn: 'late_due_at',
@@ -122,7 +120,6 @@ export class ClosedSubscriptionsRepository {
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);
   }
 
-  /** Sets the times at which late usage is to be billed. */
   async plan(planned: readonly { readonly id: string; readonly dueAt: Date }[]): Promise<void> {
     if (planned.length === 0) return;
     const columns = [planned.map(({ id }) => id), planned.map(({ dueAt }) => dueAt)];

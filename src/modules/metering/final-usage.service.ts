@@ -34,10 +34,7 @@ export class FinalUsageService {
     await this.plan(await this.closedSubscriptions.lockByPeriods(periods));
   }
 
-  /**
-   * Plans invoices, in the caller's transaction, for late usage that the last invoices of these subscriptions do not
-   * bill.
-   */
+  /** Plans invoices, in the caller's transaction, for late usage that is not on the last invoices of subscriptions. */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockWithLateUsage(subscriptionIds));
   }

@@ -31,10 +31,7 @@ export interface UsageBill {
   readonly upToPosition: bigint;
   /** Data with which the period can be billed again, as JSON. */
   readonly terms: object;
-  /**
-   * Billed groups with their invoice lines; empty if there is no usage. `group` is `[]` if all groups are billed as
-   * one.
-   */
+  /** Billed groups with their invoice lines; empty if no usage. `group` is `[]` if all groups are billed as one. */
   readonly groups: readonly {
     readonly group: Group;
     readonly quantity: Rational;
@@ -97,9 +94,7 @@ export class UsageBillingService {
     return this.archivedUsage.lockUnarchived(periods, since, otherwise);
   }
 
-  /**
-   * Marks billed periods, so that the next invoice bills the difference between their present and their billed usage.
-   */
+  /** Marks billed periods, so that the next invoice bills the difference between their current and billed usage. */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     if (periods.length === 0) return;
     await this.billed.mark(periods, true);

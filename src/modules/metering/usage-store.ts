@@ -68,10 +68,7 @@ export interface UsageSeriesQuery {
   readonly heldSince?: Date | undefined;
 }
 
-/**
- * Usage of each window, and of the whole period that the windows form, counted up to the same stream position (number
- * of an event, in commit order).
- */
+/** Usage of each window and of the whole period, counted up to the same stream position (number in commit order). */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];

@@ -27,10 +27,7 @@ const DAY_MS = 86_400_000;
  */
 const TEST_EVERY_MS = 600_000;
 
-/**
- * Statement timeout for the last step of a month that fills several files. This step reads the keys of all events
- * again.
- */
+/** Statement timeout for the last step of a month with several files, which reads the keys of all events again. */
 const LONG_STEP = { statementMs: 600_000 };
 
 /**
@@ -206,9 +203,7 @@ export class ArchiveUsage {
     this.tested = { month, at: now };
   }
 
-  /**
-   * Writes the next file with events of the closed streams. After the last file, records that the month is archived.
-   */
+  /** Writes the next file of the closed streams. After the last file, records that the month is archived. */
   private async write(progress: ArchiveProgress, directory: ArchiveDirectory): Promise<void> {
     invariant(progress.month !== null, 'Closed streams have a month.');
     const month = monthOf(progress.month);
@@ -273,10 +268,7 @@ function currentOrNewSearch(
   return { ...progress, beforeAt, month: null, lastStreamId: '0', nextMonth: null, endedAt: null };
 }
 
-/**
- * Returns the progress after all streams were searched for the current month. The search continues with the next month
- * that has events, or ends if there is none.
- */
+/** Returns the progress after a month: the search continues with the next month that has events, or ends. */
 function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;
   const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;

@@ -18,8 +18,7 @@ const SET_VERIFIED =
 /**
  * Deletes archived events of these months from the database. Keeps all events of an hour in which
  * - a registered window (a period with running totals of its own) begins or ends: after an event of the window is
- *   voided, the totals of a `max`, `latest` or `unique` meter may have to be counted again from the single events of
- *   this hour;
+ *   voided, a `max`, `latest` or `unique` meter may have to count the events of this hour again;
  * - a window that is registered later, or a part of such a window, may begin or end (decision 210).
  */
 const DELETE = `
@@ -59,9 +58,7 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/**
- * Instant at which a usage window that is opened later for this customer, or a part of such a window, may begin or end.
- */
+/** Instant at which a usage window that is opened for this customer later, or a part of it, may begin or end. */
 export interface WindowEdge {
   readonly customerId: string;
   readonly at: Date;

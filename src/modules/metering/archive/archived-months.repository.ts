@@ -22,10 +22,7 @@ const IN_PERIODS = `
       AND month.start_at < requested.end_at AND month.end_at > requested.start_at
   ORDER BY month.start_at`;
 
-/**
- * Newest archived months of a customer over all streams (a stream: one customer, one event name). Reads one page per
- * stream by index, and keeps the newest months of these pages.
- */
+/** Newest archived months of a customer, merged from one page per stream (event name), which is read by index. */
 const PAGE = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -53,10 +50,7 @@ const withHoursOf = (condition: string): string => `
     WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at AND ${condition}
   ))`;
 
-/**
- * A month also counts as missing if it was archived before the meter was created, even if its events are not deleted,
- * because the meter does not count archived events.
- */
+/** The meter counts no events of months that were archived before it was created, even if they are not deleted. */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
   FROM ${withHoursOf(`(
@@ -121,7 +115,7 @@ export interface ClosedPeriod {
   readonly number: number;
   readonly archivedBefore: Date;
   /**
-   * Time of the newest bill of the period; null if the period has late usage (stored or voided after the bill) to bill.
+   * Time of the newest bill of the period; null if events that were stored or voided after this bill are not billed.
    */
   readonly billedAt: Date | null;
 }

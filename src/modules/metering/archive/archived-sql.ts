@@ -15,18 +15,18 @@ export const archivedBefore = (stream: string): string => `
 export const WRITTEN_BEFORE_METER = `month.written_at <= meter.created_at + interval '10 seconds'`;
 
 /**
- * SQL of the instant from which counting a billed period (`billed`, of `meter`) again needs single events. Usually this
- * is the start of the period. For a `weighted_sum` it may be earlier: after a change within a billing period, values
- * carry over from the start of the billing period. On recurring meters, values carry over from all earlier periods, but
- * whole hours suffice for these values.
+ * SQL of the instant from which single events are needed to count a billed period (`billed`, of `meter`) again. This
+ * may be before the period: after a change within a billing period, values of a `weighted_sum` carry over from the
+ * start of the billing period. On recurring meters, they carry over from all earlier periods, but whole hours suffice
+ * for this.
  */
 export const NEEDED_FROM =
   'least(billed.period_start_at, CASE WHEN NOT meter.is_recurring THEN billed.counted_from_at END)';
 
 /**
- * SQL of the number of deleted events in the UTC hour that contains `instant`: the events in the total of the hour,
- * minus the stored events. Negative if the meter was created after events of the hour were archived, but before they
- * were deleted: the total does not count these events.
+ * SQL of the number of deleted events in the UTC hour that contains `instant`: the total of the hour minus the stored
+ * events. Negative if the meter was created after events of the hour were archived (the total lacks these events), but
+ * before they were deleted.
  */
 export function deletedEvents(stream: string, meter: string, instant: string): string {
   const hour = hourOf(instant);

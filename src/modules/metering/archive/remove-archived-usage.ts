@@ -15,10 +15,7 @@ import { UsageArchiveRepository } from './usage-archive.repository';
  */
 const PAUSE_MS = 15 * 60_000;
 
-/**
- * Time for which the verification of a file is valid. Afterwards, the file must be read again before events are
- * deleted.
- */
+/** Time for which the verification of a file is valid. Afterwards, the file is verified again before a deletion. */
 const VERIFIED_FOR_MS = 3_600_000;
 
 const MONTHS_PER_STEP = 200;
@@ -82,10 +79,7 @@ export class RemoveArchivedUsage {
     });
   }
 
-  /**
-   * Reads files again and records that they match their recorded size and digest. Stops at the first file that is
-   * missing or differs, reports it, and returns false.
-   */
+  /** Reads files again. Returns false at the first file that is missing or lacks its recorded size or digest. */
   private async verify(
     files: readonly RecordedFile[],
     directory: ArchiveDirectory,

@@ -16,8 +16,7 @@ export interface CountedBill {
 export interface OutcomeSpan extends Period {
   /**
    * Events up to this stream position (a number in commit order) are on a bill of every billed period that contains the
-   * span. Later events are missing on the bills of at least one of these periods. Null: no billed period contains the
-   * span.
+   * span. Later events are not on the bills of at least one of these periods. Null: no billed period contains the span.
    */
   readonly billedUpTo: bigint | null;
   /** True if no bill counts the events of the span, now or later. */

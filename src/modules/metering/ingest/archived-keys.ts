@@ -3,8 +3,7 @@ import { Database } from '../../../platform/database';
 
 /**
  * Time for which the answer "no event is archived" is cached. An outdated answer does no harm: archived events are
- * deleted at the earliest 15 minutes later (`RemoveArchivedUsage`). Until then, ingest finds their keys among the
- * stored events.
+ * deleted at least 15 minutes later (`RemoveArchivedUsage`). Until then, ingest finds their keys among stored events.
  */
 const NONE_FOR_MS = 60_000;
 

@@ -40,8 +40,7 @@ interface Classified {
 /**
  * Fast path of ingest: stores and counts events with one statement, using cached ids and versions of their streams (one
  * customer, one event name). The statement usually commits by itself. If an event may be in a registered window (a
- * period with running totals of its own), it shares a transaction with the hooks that other modules have registered for
- * such windows.
+ * period with running totals of its own), it shares a transaction with the hooks of other modules for such windows.
  */
 @Injectable()
 export class FastPathAppend {
@@ -86,9 +85,7 @@ export class FastPathAppend {
     });
   }
 
-  /**
-   * Returns null and stores nothing if a stream's state was cached before the process's database session last changed.
-   */
+  /** Stores nothing and returns null if a stream was cached before the process's database session last changed. */
   private async store(
     { name, sql }: PreparedStatement,
     batch: FastPathBatch,

@@ -10,7 +10,7 @@ interface RequestStream {
   readonly name: StreamName;
 }
 
-/** Events of a request that have the same customer and event name (one stream). */
+/** Events of one stream (one customer, one event name) in a request. */
 interface StreamEvents {
   readonly cached: CachedStream | undefined;
   isPlain: boolean;
@@ -227,14 +227,11 @@ export class FastPathBatch {
     ];
   }
 
-  /**
-   * Returns true if all streams of a request are among `numbers`. `request` is the index of the request in the batch.
-   */
+  /** Returns true if all streams of a request are among `numbers`. `request`: index in the batch. */
   isWithin(request: number, numbers: ReadonlySet<number>): boolean {
     return (this.numbers[request] ?? []).every((number) => numbers.has(number));
   }
 
-  /** Returns the streams whose numbers are not in `numbers`. */
   namesWithout(numbers: ReadonlySet<number>): readonly StreamName[] {
     return this.requests.flatMap(({ streams }, request) =>
       streams

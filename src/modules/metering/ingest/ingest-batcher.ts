@@ -18,10 +18,7 @@ import { FastPathRequest, type SplitRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
-/**
- * Maximum number of writes of single events that wait for locks. The same limit applies separately to writes of lists.
- * Each write uses a connection.
- */
+/** Maximum number of writes of single events that wait for locks, and of writes of lists. Each uses a connection. */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
 /** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
@@ -131,9 +128,8 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a single event that the fast path skipped. If its stream was locked, tries the fast path again, because
-   * another process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the event waits in
-   * the queue of its stream. If the cached state of the stream was outdated, the event takes the slow path.
+   * Retries a single event that the fast path skipped. If its stream was locked, first tries the fast path again,
+   * because another process usually holds the lock only for one commit.
    */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;

@@ -16,10 +16,7 @@ export interface CachedStream {
   readonly openFromMs: number;
   /** Events from this time on are in no registered window (period with totals of its own). Milliseconds since 1970. */
   readonly windowsEndMs: number;
-  /**
-   * How often the process's database session had changed when the state was read. The next change makes the state
-   * invalid.
-   */
+  /** Number of changes of the database session before the state was read. The next change invalidates the state. */
   readonly sessionChanges: number;
 }
 

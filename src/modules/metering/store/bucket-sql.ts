@@ -91,9 +91,9 @@ export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 
 /**
  * CTEs that subtract the only event of the CTE `counted` (see {@link changeOf}) from all running totals that include
- * it. The stream must be locked. The CTE `updated` returns the changed totals, with values that cannot be subtracted:
- * `is_extreme` is true if the greatest or latest value of the totals may come from the event, and `value_digest`
- * identifies the value of the event for `unique`.
+ * it. The CTE `updated` returns the changed totals. Two values cannot be subtracted: `is_extreme` is true if the
+ * greatest or latest value may be that of the event, and `value_digest` is the event's value for `unique`. The stream
+ * must be locked.
  */
 export const SUBTRACT_FROM_BUCKETS = `
   ${changeOf(IN_WINDOWS)},

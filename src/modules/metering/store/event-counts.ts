@@ -24,9 +24,7 @@ const SUBTRACT = `
     events = 0 AS "isEmpty", is_extreme AS "isExtreme", value_digest AS "valueDigest"
   FROM updated ORDER BY ${isHourSql('start_at', 'end_at')} DESC, start_at, end_at, meter_id`;
 
-/**
- * Statement timeout if totals must be counted again, or a value must be searched: an hour may have very many events.
- */
+/** Statement timeout for counting totals again or searching for a value: an hour may have very many events. */
 const LONG_COUNT = { statementMs: 600_000 };
 
 /** Totals of an hour or window, for one meter and group, from which an event was subtracted. */
@@ -69,9 +67,7 @@ export class EventCounts {
   ): Promise<void> {
     const rows = await this.database.query<SubtractedRow>(SUBTRACT, [idempotencyKey]);
     if (rows.some(readsEvents)) await this.database.setTransactionTimeouts(LONG_COUNT);
-    /**
-     * For each meter, a period in which another event has the same value. So have all periods that contain this period.
-     */
+    /** By meter, a period in which another event has the same value. So have all periods that contain it. */
     const keeping = new Map<string, Period>();
     for (const {
       streamId,

@@ -22,7 +22,7 @@ export class LateUsageWriter {
   ) {}
 
   /**
-   * Marks the bills of late usage, and plans invoices for subscriptions that have ended. Records an event `usage.late`
+   * Marks the bills of late usage, plans invoices for subscriptions that have ended, and records an event `usage.late`
    * for each item of `late`. Must be called in the transaction that stores or voids the events and has locked their
    * streams.
    */

@@ -138,9 +138,8 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of the next range of hours to count in a stream; null if this range contains all remaining events.
-   * The range starts at `from`, or at the first event if `from` is null. It is a single hour, or has at most
-   * `maxEvents` events.
+   * Returns the end of the next range of hours to count in a stream; null if this range has all remaining events. The
+   * range starts at `from`, or at the first event if `from` is null. It has at most `maxEvents` events, or is one hour.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);

@@ -33,8 +33,7 @@ const INGESTING = `
 /**
  * Locks ingest of these event names, in shared mode, until the transaction ends. Meters can still be created meanwhile:
  * a backfill then counts the events that this transaction stores without seeing the new meter.
- * @returns the names that are skipped, because a meter for them or for a name with the same lock is being created;
- *   empty with `wait`
+ * @returns names that were skipped, because a meter is being created for them or for a name with the same lock
  */
 export async function lockMeters(
   database: Database,

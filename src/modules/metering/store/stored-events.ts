@@ -48,10 +48,7 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/**
- * Newest events of a customer over all streams (a stream: one customer, one event name). Reads one page per stream by
- * index, and keeps the newest events of these pages.
- */
+/** Newest events of a customer, merged from one page per stream (event name), which is read by index. */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (

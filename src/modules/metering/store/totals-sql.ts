@@ -139,10 +139,7 @@ export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
   )`;
 }
 
-/**
- * SQL subquery of the distinct values of each group over all periods, for the aggregation `unique`. Columns:
- * `group_key` and `value_digest`.
- */
+/** SQL subquery of the distinct values (`group_key`, `value_digest`) over all periods, for the aggregation `unique`. */
 export function valuesOf(pieces: PiecesSql): string {
   return `(
     WITH ${piecesOf(pieces)}

@@ -42,8 +42,7 @@ const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
  * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if
  * events of its incomplete first or last hour were archived and deleted, the stored total of this whole hour is used
- * instead, unless the period contains no whole hour. A `weighted_sum` holds values until the end of the period in any
- * case.
+ * instead, unless the period contains no whole hour. A `weighted_sum` always holds values until the end of the period.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,

@@ -23,10 +23,7 @@ export interface UsageWindow {
 }
 
 interface UsageWindowQuery extends UsageWindow {
-  /**
-   * Set if `period` is only the first part of the window: end of the whole window, until which a `weighted_sum` counts
-   * the last value of `period`.
-   */
+  /** End of the whole window, set if `period` is only its first part. A `weighted_sum` counts until then. */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -39,18 +36,16 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/**
- * Locks the archived month that contains an instant, so that none of its events is deleted until the transaction ends.
- */
+/** Locks the archived month that contains $2, so that none of its events is deleted until the transaction ends. */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
   FOR SHARE`;
 
 /**
- * Selects a row if the window is not open and events that it counts are missing. `isUncounted` is true if events since
- * its start were archived before the meter was created. Otherwise, events were deleted from the hour in which the
- * window begins; this does not matter if it begins at a whole hour ($5 is true).
+ * Selects a row if the window is not open and events of it are missing. `isUncounted`: they were archived before the
+ * meter was created. Otherwise, events of the hour in which the window begins were deleted. This does not matter if it
+ * begins at a whole hour ($5 is true).
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
@@ -78,9 +73,9 @@ interface WindowTotalsRow extends TotalsRow {
 }
 
 /**
- * Opens, reads and closes registered windows: periods with running totals of their own. These totals are updated in the
- * commit of each event, so that a read is one lookup. Used for the reset periods of entitlements, which may start and
- * end at any instant.
+ * Opens, reads and closes registered windows: periods with running totals of their own. These are updated in the commit
+ * of each event, so that a read is one lookup. Used for the reset periods of entitlements, which may start at any
+ * instant.
  */
 @Injectable()
 export class UsageWindows {
