@@ -61,7 +61,7 @@ export class ArchiveDirectory {
     return length === bytes && hash.digest('hex') === sha256;
   }
 
-  /** Returns the first file that is missing or lacks its recorded size; undefined if there is none. */
+  /** Returns the first file that is missing or does not have its recorded size; undefined if there is none. */
   async findChanged<File extends Pick<ArchiveFile, 'name' | 'bytes'>>(
     files: readonly File[],
   ): Promise<File | undefined> {

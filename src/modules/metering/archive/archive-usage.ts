@@ -253,7 +253,7 @@ export class ArchiveUsage {
 
 /**
  * Returns the progress of the running search. If none is running, returns the progress of a new search, or null if no
- * new search is due yet. If the retention became longer during a search, the search keeps these older events, too.
+ * new search is due yet. If the retention became longer during a search, the search goes on with the longer one.
  * @param beforeAt start of the present retention period
  */
 function currentOrNewSearch(
@@ -268,7 +268,7 @@ function currentOrNewSearch(
   return { ...progress, beforeAt, month: null, lastStreamId: '0', nextMonth: null, endedAt: null };
 }
 
-/** Returns the progress after a month: the search continues with the next month that has events, or ends. */
+/** Returns the progress after all streams were searched: the next month with events follows, or the search ends. */
 function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;
   const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;

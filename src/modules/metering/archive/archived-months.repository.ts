@@ -124,7 +124,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Reads archived months, and finds months whose single events a request needs although they are archived. */
+/** Reads archived months, and finds those archived months whose single events a request would need. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}

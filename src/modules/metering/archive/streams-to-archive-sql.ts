@@ -31,7 +31,7 @@ export const NEXT_STREAMS = `
  * bill) left to bill. Late usage of a deleted customer does not matter, because it is never billed.
  *
  * Once the month is closed, events before `closedBefore` are refused. This is the end of the month or, if later, the
- * end of the last of these billed periods, because late usage cannot be billed if some events are archived.
+ * end of the last of these billed periods, because a period with archived events cannot be billed again.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -33,8 +33,8 @@ export class UsageArchiveMonthEntity {
   /** Time at which the last file with events of the stream in this month was written; null until then. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
   /**
-   * Time at which all archived events that may be deleted were deleted from the database; null until then. Events of
-   * hours in which a usage window begins or ends are kept.
+   * Time at which the deletion of the archived events from the database was finished; null until then. Events of hours
+   * in which a usage window begins or ends are kept.
    */
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

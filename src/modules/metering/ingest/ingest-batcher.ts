@@ -178,7 +178,7 @@ export class IngestBatcher {
     );
   }
 
-  /** Stores the events that the fast path skipped on the slow path. Returns the outcome of all events of the part. */
+  /** Stores on the slow path those events that the fast path skipped. Returns the outcome of the whole part. */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,

@@ -48,8 +48,8 @@ const noColumns = (): Columns => ({
 
 /**
  * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table
- * of one connection. A request of any length therefore needs a bounded amount of memory. While it is received, no
- * stream is locked and no transaction is open.
+ * of one connection. A request of any length therefore needs a bounded amount of memory. While the request is received,
+ * no stream is locked and no transaction is open.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
@@ -159,7 +159,7 @@ export class StagedEvents {
    * Returns the parameters of {@link statements} from $3 on.
    * @param streams state of each of {@link streams}, in the same order
    * @param requestOf for each event in memory, the index of its request; empty if there is only one request. If a
-   *   stream of a request is `busy` (locked by another transaction), none of its events is stored
+   *   stream of a request is `busy` (locked by another transaction), no event of this request is stored
    */
   parameters(
     streams: readonly StagedStream[],

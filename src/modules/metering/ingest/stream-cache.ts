@@ -60,8 +60,8 @@ const MAX_ENTRIES = 150_000;
 export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
   /**
-   * Entries that were in the young generation before it was last full. An entry that is used is copied to the present
-   * young generation; the others are dropped when that is full.
+   * Former young generation, which became full. An entry that is used is copied to the present young generation; the
+   * others are dropped when that is full, too.
    */
   private oldGeneration = new Map<string, CachedStream>();
   private sessionChanges = 0;

@@ -10,7 +10,7 @@ import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
 const EVENTS_PER_STEP = 5_000;
 const STREAMS_PER_STEP = 100;
 
-/** Statement timeout of a step, which counts at least one whole hour of a stream, even if this has very many events. */
+/** Statement timeout of a step. A step counts at least a whole hour of a stream, which may have very many events. */
 const LONG_STEP = { statementMs: 600_000 };
 
 const MAX_ID = '9223372036854775807';

@@ -32,8 +32,8 @@ const BILLS = `
   GROUP BY item_id, period_start_at, period_end_at`;
 
 /**
- * Counts, over all time spans, the events that are voided, counted, billed or unbillable. OFFSET 0 makes PostgreSQL
- * look up the events of each span by index, whatever the number of spans.
+ * Numbers of voided, counted, billed and unbillable events, over all time spans. OFFSET 0 makes PostgreSQL look up the
+ * events of each span by index, whatever the number of spans.
  */
 const OUTCOMES = `
   SELECT count(*) FILTER (WHERE is_voided) AS voided, count(*) FILTER (WHERE is_counted) AS counted,

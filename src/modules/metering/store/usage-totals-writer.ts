@@ -132,9 +132,9 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Deletes a value of a `unique` meter from the totals of a period if no event of the period has it any more. In a window,
-   * it looks for the value in the totals of the whole hours first, so these must be up to date. The caller has locked
-   * the stream. Returns true if it deleted the value.
+   * Deletes a value of a `unique` meter from the totals of a period if no event of the period has it any more. In a
+   * window, looks for the value in the totals of whole hours, which must be up to date, and in the events outside these
+   * hours. The caller has locked the stream. Returns true if it deleted the value.
    */
   async forgetValue(
     stream: string,

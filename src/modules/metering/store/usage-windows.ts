@@ -23,7 +23,7 @@ export interface UsageWindow {
 }
 
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the whole window, set if `period` is only its first part. A `weighted_sum` counts until then. */
+  /** End of the window if `period` is only its first part. A `weighted_sum` counts the last value until then. */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -43,8 +43,8 @@ const LOCK_MONTH = `
   FOR SHARE`;
 
 /**
- * Selects a row if the window is not open and events of it are missing. `isUncounted`: they were archived before the
- * meter was created. Otherwise, events of the hour in which the window begins were deleted. This does not matter if it
+ * Selects a row if the window is not open and lacks events. `isUncounted`: these were archived before the meter was
+ * created. Otherwise, they were deleted from the hour in which the window begins, which does not matter if the window
  * begins at a whole hour ($5 is true).
  */
 const LACKING = `
@@ -73,9 +73,9 @@ interface WindowTotalsRow extends TotalsRow {
 }
 
 /**
- * Opens, reads and closes registered windows: periods with running totals of their own. These are updated in the commit
- * of each event, so that a read is one lookup. Used for the reset periods of entitlements, which may start at any
- * instant.
+ * Opens, reads and closes registered windows: periods with running totals of their own. These totals are updated in the
+ * commit of each event, so that a read is one lookup. Used for reset periods of entitlements, which may start at any
+ * time.
  */
 @Injectable()
 export class UsageWindows {
