@@ -83,7 +83,7 @@ export class UsageBillingService {
 
   /**
    * Requires that no events of these periods are archived, because billing a period again needs its events. See
-   * {@link ArchivedUsage.lockUnarchived} for the exception `since` and the error text `otherwise`.
+   * {@link ArchivedUsage.lockUnarchived} for `since` and `otherwise`.
    * @throws {ProblemError} `usage_archived`
    */
   lockUnarchived(

@@ -42,7 +42,7 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * SQL condition on a locked `stream`: an event at `instant` is in no billed period, and the given window is the only
+ * SQL condition on a locked `stream`: none of its billed periods ends after `instant`, and the given window is the only
  * registered window (period with running totals of its own) that contains `instant`.
  */
 export const changesOnlyWindow = (
