@@ -4,8 +4,8 @@ import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Inserts closed subscriptions. Skips customers without a stream (a row per event name of a customer): no usage was
- * billed to them, because billing usage creates a stream.
+ * Inserts closed subscriptions. Leaves out customers who have no stream (row per customer and event name): billing
+ * usage creates a stream, so no usage was billed to these customers.
  */
 const CLOSE = `
   INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)
@@ -52,7 +52,7 @@ const PLAN = `
   FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
   WHERE closed.id = planned.id`;
 
-/** Closed subscriptions (their last invoice was made), with the times at which their late usage is to be billed. */
+/** Closed subscriptions (those whose last invoice was made), with the due times of their late usage. */
 export const DUE_LATE_USAGE: DueTable<{ readonly id: string }> = {
   table: 'usage_closed_subscription',
   dueColumn: 'late_due_at',
@@ -70,8 +70,8 @@ export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Marks subscriptions as closed: their last invoice is made, and usage that changes later is billed by a separate
-   * invoice. If a subscription was already closed, clears the due time of the separate invoice.
+   * Marks subscriptions as closed: the last invoice is made, and later changes of usage are billed on a separate
+   * invoice. If a subscription was closed already, clears the due time of its separate invoice.
    */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
@@ -90,8 +90,8 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the closed subscriptions (whose last invoice is made) that have a bill for the same stream, meter
-   * and period as one of these bills. Leaves out those for which a late-usage invoice is planned already.
+   * Locks and returns closed subscriptions (those whose last invoice was made) that have a bill for the same usage
+   * (stream, meter and period) as one of these bills. Leaves out subscriptions with a planned late-usage invoice.
    */
   lockByBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
@@ -99,8 +99,8 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the closed subscriptions (whose last invoice is made) that have a bill for one of these periods.
-   * Leaves out those for which a late-usage invoice is planned already.
+   * Locks and returns closed subscriptions (those whose last invoice was made) that have a bill for one of these
+   * periods. Leaves out subscriptions with a planned late-usage invoice.
    */
   lockByPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
@@ -112,15 +112,14 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the closed subscriptions (whose last invoice is made) that have late usage, unless an invoice for
-   * it is planned already.
+   * Locks and returns those of the subscriptions that are closed (the last invoice was made) and have late usage.
+   * Leaves out subscriptions with a planned late-usage invoice.
    */
   lockWithLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);
   }
 
-  /** Sets the times at which late usage is to be billed. */
   async plan(planned: readonly { readonly id: string; readonly dueAt: Date }[]): Promise<void> {
     if (planned.length === 0) return;
     const columns = [planned.map(({ id }) => id), planned.map(({ dueAt }) => dueAt)];

@@ -22,7 +22,7 @@ export class FinalUsageService {
   ) {}
 
   /**
-   * Plans late-usage invoices, in the caller's transaction, for the closed subscriptions that have a bill for the same
+   * Plans late-usage invoices, in the caller's transaction, for closed subscriptions that have a bill for the same
    * usage (stream, meter and period) as one of these bills.
    */
   async planForBills(billedIds: readonly string[]): Promise<void> {
@@ -34,7 +34,7 @@ export class FinalUsageService {
     await this.plan(await this.closedSubscriptions.lockByPeriods(periods));
   }
 
-  /** Plans invoices, in the caller's transaction, for late usage that is not on the subscriptions' last invoices. */
+  /** Plans invoices, in the caller's transaction, for late usage that is not on the last invoices of subscriptions. */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockWithLateUsage(subscriptionIds));
   }
@@ -44,7 +44,7 @@ export class FinalUsageService {
     await this.closedSubscriptions.forget(subscriptionIds);
   }
 
-  /** Sets the due time of the late usage to an hour from now, in the time of each customer. Skips deleted customers. */
+  /** Makes late usage due in an hour, by each customer's clock (a test clock or real time). Skips deleted customers. */
   private async plan(closed: readonly ClosedSubscription[]): Promise<void> {
     if (closed.length === 0) return;
     const times = await this.customers.currentTimesOf(closed.map(({ customerId }) => customerId));

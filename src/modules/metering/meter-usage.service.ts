@@ -16,7 +16,7 @@ const MAX_WINDOWS = 2_000;
 interface SeriesQuery {
   readonly meterId: string;
   readonly period: Period;
-  /** Length of the windows; null: the period is one window. */
+  /** Length of the time windows into which the period is divided; null: the whole period is one window. */
   readonly interval: UsageInterval | null;
   readonly groupBy: readonly string[];
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { UsageBilledEntity } from './usage-billed.entity';
 
-/** The newest bill of each period of an item that has late usage (events stored or voided after the bill). */
+/** Newest bill of each item and period with late usage (events stored or voided after the bill). */
 const LATE = `
   SELECT billed.subscription_id AS "subscriptionId", billed.terms
   FROM (

@@ -31,7 +31,7 @@ export interface UsageBill {
   readonly upToPosition: bigint;
   /** Data with which the period can be billed again, as JSON. */
   readonly terms: object;
-  /** Billed groups with their invoice lines. Empty: no usage. `group` is `[]` if all groups are billed as one. */
+  /** Billed groups with their invoice lines; empty if no usage. `group` is `[]` if all groups are billed as one. */
   readonly groups: readonly {
     readonly group: Group;
     readonly quantity: Rational;
@@ -40,11 +40,11 @@ export interface UsageBill {
   }[];
 }
 
-/** Usage that no event may change until a transaction ends. */
+/** Usage to freeze until a transaction ends: no event that belongs to it can be stored or voided. */
 export interface UsageToBlock {
-  /** Event names with their customers. */
+  /** Customers and event names whose events are blocked. */
   readonly events: readonly StreamName[];
-  /** Customers of whom all events are blocked, except the first event with a new name. */
+  /** Customers whose events are all blocked. Exception: an event whose name the customer has not used before. */
   readonly customerIds: readonly string[];
 }
 
@@ -62,8 +62,8 @@ export class UsageBillingService {
 
   /**
    * Blocks storing and voiding of events until the transaction ends, so that exactly the usage that the caller reads is
-   * billed. Locks their streams, and creates those of `events` that are missing. A transaction that calls it before all
-   * other locks of usage cannot deadlock with ingestion.
+   * billed. Locks the streams of the events, and creates those of `events` that are missing. To avoid deadlocks with
+   * ingestion, call it before the transaction takes any other lock on usage.
    */
   async blockNewEvents({ events, customerIds }: UsageToBlock): Promise<void> {
     const names = new Map(events.map((name) => [streamKey(name), name]));
@@ -71,7 +71,7 @@ export class UsageBillingService {
       await this.streams.lockAll(customerIds, [...names.values()]);
   }
 
-  /** Does the same for all events of these customers. */
+  /** Like {@link blockNewEvents}, for all events of these customers. */
   async blockAllNewEvents(customerIds: readonly string[]): Promise<void> {
     await this.blockNewEvents({ events: [], customerIds });
   }
@@ -83,7 +83,7 @@ export class UsageBillingService {
 
   /**
    * Requires that no events of these periods are archived, because billing a period again needs its events. See
-   * {@link ArchivedUsage.lockUnarchived} for the exception `since` and the error text `otherwise`.
+   * {@link ArchivedUsage.lockUnarchived} for `since` and `otherwise`.
    * @throws {ProblemError} `usage_archived`
    */
   lockUnarchived(
@@ -94,7 +94,7 @@ export class UsageBillingService {
     return this.archivedUsage.lockUnarchived(periods, since, otherwise);
   }
 
-  /** Marks billed periods, so that the next invoice bills the difference between current and billed usage. */
+  /** Marks billed periods, so that the next invoice bills the difference between their current and billed usage. */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     if (periods.length === 0) return;
     await this.billed.mark(periods, true);

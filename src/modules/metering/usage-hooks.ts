@@ -12,14 +12,14 @@ export interface ChangedWindow {
 }
 
 /**
- * Called in the transaction that stores or voids events, after it has locked their streams (a stream: one customer, one
- * event name).
+ * Called in the transaction that stores or voids events, after it has locked their streams (one per event name and
+ * customer).
  */
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**
- * Hooks of modules of higher layers that must act in the transaction that stores or voids events. These modules
- * register them when the application starts. A hook must not take locks that come before streams in the lock order.
+ * Callbacks of other modules, which register them when the application starts. They run in the transaction that stores
+ * or voids events, and must not take locks that come before streams in the lock order.
  */
 @Injectable()
 export class UsageHooks {

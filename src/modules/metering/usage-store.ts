@@ -32,8 +32,8 @@ export interface UsageQuery {
   readonly meter: Meter;
   readonly period: Period;
   /**
-   * For a non-recurring `weighted_sum`: values that events set between this instant and the start of the period carry
-   * over into the period. Default: none carry over.
+   * For a non-recurring `weighted_sum`: values that events set from this instant on carry over into the period, which
+   * starts later. Default: the period starts at zero.
    */
   readonly heldSince?: Date | undefined;
   /**
@@ -68,11 +68,11 @@ export interface UsageSeriesQuery {
   readonly heldSince?: Date | undefined;
 }
 
-/** Usage of each window, and of all windows as one period, counted up to the same stream position. */
+/** Usage of each window and of the whole period, counted up to the same stream position (number in commit order). */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
-  /** Earliest instant at which an event would change the usage of the first window. */
+  /** Instant from which events are counted; before the start of the first window if values carry over into it. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
@@ -140,7 +140,7 @@ export interface UsageProof {
   readonly counted: bigint;
   /** Counted events that are in a billed period, and on a bill of every billed period that contains them. */
   readonly billed: bigint;
-  /** Counted events that are in no bill and will never be billed. */
+  /** Counted events that are on no bill and will never be billed. */
   readonly unbillable: bigint;
   /** All other counted events. */
   readonly pending: bigint;

@@ -159,8 +159,7 @@ export class MetersService {
 
   /**
    * Makes a meter `active` after its backfill has counted all earlier events.
-   * @param countedFromAt end of the archived months of this event name: earlier events may not be counted; null: none
-   *   is archived
+   * @param countedFromAt end of the archived months of this event name, before which events may not be counted, or null
    */
   async activate(id: string, countedFromAt: Date | null): Promise<void> {
     const before = await this.meters.lock(id, 'change');

@@ -61,7 +61,7 @@ export class ArchiveDirectory {
     return length === bytes && hash.digest('hex') === sha256;
   }
 
-  /** Returns the first file that is missing or has not its recorded size; undefined if there is none. */
+  /** Returns the first file that is missing or does not have its recorded size; undefined if there is none. */
   async findChanged<File extends Pick<ArchiveFile, 'name' | 'bytes'>>(
     files: readonly File[],
   ): Promise<File | undefined> {
@@ -91,7 +91,7 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Checks that a file of this month can be written: writes a test file in the way of {@link write}, and deletes it.
+   * Checks that a file of this month can be written: writes a test file as {@link write} does, and deletes it.
    * @throws {Error} of the file system, for example `EACCES`, `EROFS` or `ENOSPC`
    */
   async requireWritable(month: Date): Promise<void> {
@@ -126,7 +126,7 @@ export class ArchiveDirectory {
     }
   }
 
-  /** Waits until the names of new files in this folder, and the name of the folder, are on disk. */
+  /** Waits until the names of new files in this folder, and the name of the folder itself, are on disk. */
   private async syncFolder(folder: string): Promise<void> {
     await sync(join(this.path, folder));
     await sync(this.path);
@@ -147,7 +147,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** Waits until the names in a directory are on disk. */
+/** Waits until the file names in a directory are on disk. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

@@ -22,17 +22,17 @@ const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 /**
- * Time for which a folder is not tested again after a test file was written to it. Without it, every step would write a
- * test file, even if it then cannot close a month.
+ * After a test file was written to a folder, the folder is not tested again for this time. Otherwise, each step would
+ * write a test file, even if it then closes no month.
  */
 const TEST_EVERY_MS = 600_000;
 
-/** Statement timeout of the step that finishes a month with several files: it reads the keys of all events again. */
+/** Statement timeout for the last step of a month with several files, which reads the keys of all events again. */
 const LONG_STEP = { statementMs: 600_000 };
 
 /**
- * A month that is to be closed for these streams (a stream: one customer, one event name): its events can then no
- * longer be stored or voided. The streams are ordered by id.
+ * Month that the caller must close for these streams (a stream: one customer, one event name). Once it is closed, its
+ * events can no longer be stored or voided. The streams are ordered by id.
  */
 export interface MonthToClose {
   readonly progress: ArchiveProgress;
@@ -83,8 +83,8 @@ export class ArchiveUsage {
 
   /**
    * Closes a month of streams (a stream: one customer, one event name) in the transaction of {@link archiveNext}: after
-   * the commit, no event of the month can be stored or voided. Skips streams whose events of the month may still have
-   * to be billed.
+   * the commit, no event of the month can be stored or voided. Skips streams whose month may still contain unbilled
+   * usage.
    * @param openSince returns the start of the earliest unbilled usage of each customer who has any, by customer id.
    *   Called after the streams are locked, because from then on no period that needs the month can be billed or opened
    */
@@ -119,9 +119,9 @@ export class ArchiveUsage {
   }
 
   /**
-   * Finds the stream (one customer, one event name) whose data prevents a file from being written. Each call keeps only
-   * the first half of the streams for the file; later steps archive the other half. Once a single stream is left, the
-   * call skips it, and the search of the next day tries it again.
+   * Called after a file could not be written. Finds the stream (one customer, one event name) that caused the error:
+   * each call keeps the first half of the streams for the file, and leaves the others to later steps. Once a single
+   * stream is left, the call skips this stream until the next daily search.
    * @param error why the file could not be written
    * @returns false if no file was being written, or if another worker has locked the archive
    */
@@ -203,7 +203,7 @@ export class ArchiveUsage {
     this.tested = { month, at: now };
   }
 
-  /** Writes the next file with events of the closed streams. After the last one, records that the month is archived. */
+  /** Writes the next file of the closed streams. After the last file, records that the month is archived. */
   private async write(progress: ArchiveProgress, directory: ArchiveDirectory): Promise<void> {
     invariant(progress.month !== null, 'Closed streams have a month.');
     const month = monthOf(progress.month);
@@ -252,9 +252,9 @@ export class ArchiveUsage {
 }
 
 /**
- * Returns the progress of the running search. If none is running, returns the progress of a new search, or null if
- * no new search is due yet. A running search keeps to a retention that was made longer meanwhile.
- * @param beforeAt start of the retention period now
+ * Returns the progress of the running search. If none is running, returns the progress of a new search, or null if no
+ * new search is due yet. If the retention became longer during a search, the search goes on with the longer one.
+ * @param beforeAt start of the present retention period
  */
 function currentOrNewSearch(
   progress: ArchiveProgress,
@@ -268,10 +268,7 @@ function currentOrNewSearch(
   return { ...progress, beforeAt, month: null, lastStreamId: '0', nextMonth: null, endedAt: null };
 }
 
-/**
- * Returns the progress after all streams were searched for the current month. The search continues with the next month
- * that has events, or ends if there is none.
- */
+/** Returns the progress after all streams were searched: the next month with events follows, or the search ends. */
 function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;
   const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;

@@ -16,10 +16,10 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes archived events of these months from the database, except the events of hours in which
- * - a registered window (a period with running totals of its own) begins or ends: when an event of the window is
- *   voided, a `max`, `latest` or `unique` meter may read the single events of these hours;
- * - a window, or a part of one, that is registered later may begin or end (decision 210).
+ * Deletes archived events of these months from the database. Keeps all events of an hour in which
+ * - a registered window (a period with running totals of its own) begins or ends: after an event of the window is
+ *   voided, a `max`, `latest` or `unique` meter may have to count the events of this hour again;
+ * - a window that is registered later, or a part of such a window, may begin or end (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -58,7 +58,7 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Instant at which a usage window of a customer, or a part of one, may begin or end that is opened later. */
+/** Instant at which a usage window that is opened for this customer later, or a part of it, may begin or end. */
 export interface WindowEdge {
   readonly customerId: string;
   readonly at: Date;
@@ -84,7 +84,7 @@ export class ArchivedEventsRepository {
 
   /**
    * Deletes at most `limit` archived events of these months, and returns their number. Keeps the events of hours in
-   * which a usage window begins or ends. If fewer than `limit` were left, records that the months are finished.
+   * which a usage window begins or ends. If it deletes fewer than `limit`, records that the months are finished.
    * @param windowEdges starts and ends of windows that may be opened later; the events of their hours are kept as well
    */
   async remove(

@@ -22,7 +22,7 @@ const IN_PERIODS = `
       AND month.start_at < requested.end_at AND month.end_at > requested.start_at
   ORDER BY month.start_at`;
 
-/** Reads one page of months of each stream (a customer and event name) by index, and returns the newest of all. */
+/** Newest archived months of a customer, merged from one page per stream (event name), which is read by index. */
 const PAGE = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -35,8 +35,9 @@ const PAGE = `
   LIMIT $5`;
 
 /**
- * SQL that follows FROM: archived months (`month`) that may have events in an hour that overlaps a range (`range`).
- * @param condition SQL condition on the start of such an hour, `used.start_at`
+ * FROM items and WHERE condition that select archived months (`month`) with events in an hour that overlaps a `range`.
+ * If it is unknown which hours have events, selects all months that overlap a range.
+ * @param condition further SQL condition on such an hour, which starts at `used.start_at`
  */
 const withHoursOf = (condition: string): string => `
   usage_archive_month AS month
@@ -49,7 +50,7 @@ const withHoursOf = (condition: string): string => `
     WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at AND ${condition}
   ))`;
 
-/** A meter that is newer than the archive counts none of the archived events, whether or not they are deleted. */
+/** The meter counts no events of months that were archived before it was created, even if they are not deleted. */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
   FROM ${withHoursOf(`(
@@ -100,7 +101,7 @@ export interface ArchivedQuery {
 }
 
 interface NumberedMonthRow extends MonthRow {
-  /** Place of the query in the list of queries, from 1. */
+  /** Position of the query in the list of queries, from 1. */
   readonly number: number;
 }
 
@@ -108,12 +109,14 @@ export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
 
-/** A billed period that needs events from before `archivedBefore`, so that some of its events may be archived. */
+/** A billed period whose events may be archived, because it needs events from before `archivedBefore`. */
 export interface ClosedPeriod {
-  /** Place of the period in the list of periods, from 1. */
+  /** Position of the period in the list of periods, from 1. */
   readonly number: number;
   readonly archivedBefore: Date;
-  /** Time of the newest bill of the period; null if events that were stored or voided after it are not billed yet. */
+  /**
+   * Time of the newest bill of the period; null if events that were stored or voided after this bill are not billed.
+   */
   readonly billedAt: Date | null;
 }
 
@@ -121,7 +124,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Reads which months are archived, and finds those whose single events a request needs. */
+/** Reads archived months, and finds those archived months whose single events a request would need. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
@@ -167,9 +170,9 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Returns the end of the last archived month if a range overlaps an hour whose archived events are deleted or not
-   * counted by the meter, otherwise null.
-   * @param includesStored true for any hour with archived events, whether or not they are deleted
+   * Looks for hours that overlap a range and have archived events that are deleted or not counted by the meter. Returns
+   * the end of the last archived month of the stream if there is such an hour, otherwise null.
+   * @param includesStored true: looks for archived events of any kind, even if they are not deleted yet
    */
   findMissing(
     stream: string,
@@ -181,16 +184,16 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Looks for archived events with this name in the hours that the ranges overlap. Returns the end of an archived month
-   * that has such events; null if none has.
+   * Looks for archived events with this name in hours that overlap one of the ranges. Returns the end of an archived
+   * month with such events; null if there is none.
    */
   findMissingOfEventName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.queryEnd(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
   }
 
   /**
-   * Locks the streams of these billed periods, so that no further month of them is closed until the transaction ends.
-   * Returns the periods whose events may be archived.
+   * Returns those of the billed periods whose events may be archived. Locks the streams of all the periods, so that no
+   * further month of these streams is closed until the transaction ends.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
     return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [

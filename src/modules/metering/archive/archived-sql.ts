@@ -9,22 +9,24 @@ export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
 
 /**
- * SQL condition: `month` was archived before `meter` was created, so the meter does not count its events. The clocks of
- * two processes may each differ by 5 s from that of the database.
+ * SQL condition: `month` was archived before `meter` was created, so the meter does not count its events. Allows 10 s,
+ * because different processes set the two times, and the clock of each may be wrong by 5 s.
  */
 export const WRITTEN_BEFORE_METER = `month.written_at <= meter.created_at + interval '10 seconds'`;
 
 /**
- * SQL of the instant from which a billed period (`billed`, of `meter`) needs single events. It lies before the period if
- * a change within a billing period made the bill: values of a `weighted_sum` then carry over from the start of the
- * billing period. On recurring meters, values carry over from all earlier periods, and whole hours suffice for these.
+ * SQL of the instant from which single events are needed to count a billed period (`billed`, of `meter`) again. This
+ * may be before the period: after a change within a billing period, values of a `weighted_sum` carry over from the
+ * start of the billing period. On recurring meters, they carry over from all earlier periods, but whole hours suffice
+ * for this.
  */
 export const NEEDED_FROM =
   'least(billed.period_start_at, CASE WHEN NOT meter.is_recurring THEN billed.counted_from_at END)';
 
 /**
- * SQL of the number of events that were archived and deleted, of those that the total of an hour counts. The hour is
- * the one that contains `instant`. Negative if a meter was created when events of the hour were archived, but not deleted.
+ * SQL of the number of deleted events in the UTC hour that contains `instant`: the total of the hour minus the stored
+ * events. Negative if the meter was created after events of the hour were archived (the total lacks these events), but
+ * before they were deleted.
  */
 export function deletedEvents(stream: string, meter: string, instant: string): string {
   const hour = hourOf(instant);

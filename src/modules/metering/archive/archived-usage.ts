@@ -50,7 +50,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Newest month first.
+   * Returns archive files, newest month first.
    * @throws {ProblemError} `invalid_cursor`
    */
   async listFiles({ limit, after }: PageRequest): Promise<Page<RecordedFile>> {
@@ -70,12 +70,11 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that the single events of these ranges are still stored: no hour that overlaps one of them has archived
-   * events that are deleted, or that the meter does not count. Call this after the events were read, because the archive
-   * deletes events at any time. Pass only ranges that are counted from single events; whole hours are read from stored
-   * totals.
-   * @param isExact true if the ranges are counted up to a stream position: requires that none of their events is archived,
-   *   because the totals do not show whether one is deleted that was voided after the position
+   * Requires that usage can be counted from the single events of these ranges: no hour that overlaps a range has
+   * archived events that are deleted, or that the meter does not count. Call this after the events were read, because
+   * the archive may delete events at any time. Leave out whole hours that are read from stored totals.
+   * @param isExact true if events are counted up to a stream position. Then no event in these hours may be archived,
+   *   because the totals do not show whether an event that was voided after the position is deleted
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(
@@ -97,8 +96,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no closed month of the customer (archived, or about to be) ends after `since`, so that all usage
-   * since then can be billed. This holds until the transaction ends if the caller has locked the customer's streams.
+   * Requires that no month of the customer that ends after `since` is archived or about to be, so that all usage since
+   * then can be billed. Stays true until the transaction ends if the caller has locked the customer's streams.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoClosedMonthAfter(customerId: string, since: Date): Promise<void> {
@@ -108,11 +107,11 @@ export class ArchivedUsage {
 
   /**
    * Requires that no event of these billed periods is archived. Locks their streams, so that none is archived until the
-   * transaction ends. Exception: a period that was billed after `since` and has no late usage (events stored or voided
-   * after the bill) to bill.
-   * @param since null: no exception
+   * transaction ends. Allows archived events in periods that were billed after `since` and have no late usage (events
+   * stored or voided after the bill) to bill.
+   * @param since null: allows no archived events
    * @param otherwise last sentence of the error: what is refused, and what to do instead
-   * @returns the periods to which the exception applies: some of their events may be archived
+   * @returns the periods whose events may be archived
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(

@@ -10,12 +10,12 @@ import { UsageArchiveRepository } from './usage-archive.repository';
 
 /**
  * Minimum time between the commit that records the keys of archived events and the commit that deletes the events. It
- * is longer than any statement may run (ten minutes). A statement that checks whether a key was used therefore finds
- * the key among the archived keys or among the stored events.
+ * is longer than any statement may run (ten minutes). A statement that checks whether a key was used therefore always
+ * finds the key, either among the archived keys or among the stored events.
  */
 const PAUSE_MS = 15 * 60_000;
 
-/** Time for which the verification of a file is valid. Later, the file is read again before its events are deleted. */
+/** Time for which the verification of a file is valid. Afterwards, the file is verified again before a deletion. */
 const VERIFIED_FOR_MS = 3_600_000;
 
 const MONTHS_PER_STEP = 200;
@@ -43,8 +43,8 @@ export class RemoveArchivedUsage {
   /**
    * Verifies the next files or, if all are verified, deletes the next events. Returns false if nothing is left to do,
    * or if a file is missing or damaged.
-   * @param windowEdges returns the starts and ends of usage windows that may be opened for these customers later. Called
-   *   after the months are locked, because a request that opens such a window waits for this lock
+   * @param windowEdges returns the starts and ends of usage windows that may be opened for these customers later.
+   *   Called while the months are locked: a request that opens such a window waits for this lock
    *   (`UsageWindows.requireCountable`)
    */
   removeNext(
@@ -79,10 +79,7 @@ export class RemoveArchivedUsage {
     });
   }
 
-  /**
-   * Reads files again and records that they match their recorded size and digest. Stops at the first file that is
-   * missing or differs, reports it, and returns false.
-   */
+  /** Reads files again. Returns false at the first file that is missing or lacks its recorded size or digest. */
   private async verify(
     files: readonly RecordedFile[],
     directory: ArchiveDirectory,

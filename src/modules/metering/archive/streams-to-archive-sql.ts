@@ -3,9 +3,9 @@ import { archivedBefore, NEEDED_FROM } from './archived-sql';
 
 /**
  * Selects streams (a stream: one customer, one event name) in the order of their ids. `month` is the earliest month
- * with events that are older than the retention period ($3) and not archived; null if there is none. `events` is the
- * number of events in `month` if that is the month being archived ($4). Streams of customers on test clocks have no
- * `month`: they are not archived, because their time is not real.
+ * with events that are not archived and are older than the retention period, which starts at $3; null if there is none.
+ * `events` is the number of events in `month` if the archive is at this month ($4), otherwise null. Streams of
+ * customers on test clocks have no `month`: they are not archived, because their time is not real.
  */
 export const NEXT_STREAMS = `
   WITH page AS MATERIALIZED (
@@ -26,13 +26,12 @@ export const NEXT_STREAMS = `
   ORDER BY page.id`;
 
 /**
- * Selects the locked streams whose month can be closed: every billed period that needs events from before the end of
- * the month must have ended before the retention period, and must have no late usage (events stored or voided after its bill)
- * left to bill. Late usage of a deleted customer is ignored, because it is never billed.
+ * Selects the locked streams whose month can be closed. Every billed period that needs events from before the end of
+ * the month must have ended before the retention period, and must have no late usage (events stored or voided after its
+ * bill) left to bill. Late usage of a deleted customer does not matter, because it is never billed.
  *
- * `closedBefore` is the instant before which events are refused once the month is closed: the end of the month or, if
- * later, the end of the last of these billed periods. If it were earlier, late usage could change such a period after
- * some of its events were archived.
+ * Once the month is closed, events before `closedBefore` are refused. This is the end of the month or, if later, the
+ * end of the last of these billed periods, because a period with archived events cannot be billed again.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import { InstantKeyColumn, StreamKeyColumn } from '../store/usage-columns';
 
-/** A closed month of one customer and event name: its events are archived or about to be, and cannot change. */
+/** A closed UTC month of one customer and event name: its events are archived or about to be, and cannot change. */
 @Entity('usage_archive_month')
 @Index('usage_archive_month_stored_index', ['writtenAt'], {
   where: '"removed_at" IS NULL AND "written_at" IS NOT NULL',
@@ -14,10 +14,9 @@ import { InstantKeyColumn, StreamKeyColumn } from '../store/usage-columns';
 @Check('usage_archive_month_removed_check', `"removed_at" IS NULL OR "written_at" IS NOT NULL`)
 export class UsageArchiveMonthEntity {
   @StreamKeyColumn() readonly streamId!: string;
-  /** Start of the month, in UTC. */
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;
-  /** Number of the first file with events of this month and stream. `lastFile`: the last; null until it is written. */
+  /** Number of the first file with events of this month and stream. `lastFile`: the last one; null until written. */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
   /** Number of events, voided ones included; null until all of them are written to files. */
@@ -34,8 +33,8 @@ export class UsageArchiveMonthEntity {
   /** Time at which the last file with events of the stream in this month was written; null until then. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
   /**
-   * Time at which all archived events that may be deleted were deleted from the database; null until then. Events of
-   * hours in which a usage window begins or ends are kept.
+   * Time at which the deletion of the archived events from the database was finished; null until then. Events of hours
+   * in which a usage window begins or ends are kept.
    */
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

@@ -10,8 +10,8 @@ import { InstantColumn } from '../../../platform/database';
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
   /**
-   * Start of the retention period when the search began, or an earlier instant if the retention was made longer
-   * meanwhile. Events before it are archived.
+   * Events before this instant are archived. It is the start of the retention period when the search began, or an
+   * earlier instant if the retention became longer during the search.
    */
   @InstantColumn() readonly beforeAt!: Date;
   /** Month that is being archived; null while the search looks for the first one. */
@@ -34,7 +34,7 @@ export class UsageArchiveProgressEntity {
   /** Time at which the search of all months before `beforeAt` ended; null while the search is running. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   /**
-   * Start of the earliest month that had unarchived events when the last search began; `beforeAt` if there was none.
+   * Start of the earliest month that had unarchived events when the last search began. `beforeAt` if no month had any.
    * Null before the first search.
    */
   @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;

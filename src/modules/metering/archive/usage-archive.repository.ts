@@ -34,7 +34,7 @@ const CLOSE = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
   WHERE stream.id = closed.id`;
 
-/** Inserts closed months. If a month was closed earlier, but its file could not be written, updates its row. */
+/** Inserts closed months. Updates the row of a month that was closed before, but whose file could not be written. */
 const INSERT_MONTHS = `
   INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file)
   SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id
@@ -95,7 +95,7 @@ export interface StreamToArchive {
   /** Earliest month with events that are older than the retention period and not archived; null if there is none. */
   readonly month: Date | null;
   /**
-   * Number of events in the month that is being archived; null if they were not counted. Too small if all streams
+   * Number of events in the month that is being archived; null if they were not counted. Too small if the streams
    * together have more than `maxEvents` events, because counting then stops
    * ({@link UsageArchiveRepository.nextStreams}).
    */
@@ -106,7 +106,7 @@ export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
   /**
-   * Number of events in the month. Too small if all streams together have more than `maxEvents` events, because
+   * Number of events in the month. Too small if the streams together have more than `maxEvents` events, because
    * counting then stops ({@link UsageArchiveRepository.closable}).
    */
   readonly events: string;
@@ -183,7 +183,7 @@ export class UsageArchiveRepository {
 
   /**
    * Returns the next streams after `lastStreamId`, including streams without events to archive.
-   * @param maxEvents counting of events stops when all streams together have more
+   * @param maxEvents once more events than this are found, no further events are counted
    */
   nextStreams(
     { lastStreamId, beforeAt, month }: ArchiveProgress,
@@ -195,8 +195,8 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns the start of the earliest month that had unarchived events when the last search began, or the start of the
-   * retention period if there was none. Null before the first search.
+   * Returns the start of the earliest month that had unarchived events when the last search began. If no month had any,
+   * returns the start of the retention period. Null before the first search.
    */
   oldestMonth(): Promise<Date | null> {
     return this.database.queryValue<Date>(OLDEST_MONTH);
@@ -208,8 +208,8 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams until the transaction ends. Waits only for the first stream, because a transaction that waits while
-   * it has locked streams could deadlock.
+   * Locks streams until the transaction ends. Waits only for the first stream: waiting for a second one while the first
+   * is locked could cause a deadlock.
    * @returns the locked streams in the given order, up to the first one that another transaction has locked
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
@@ -225,7 +225,7 @@ export class UsageArchiveRepository {
 
   /**
    * Returns those of the locked streams whose month can be closed.
-   * @param maxEvents counting of events stops when all streams together have more
+   * @param maxEvents once more events than this are found, no further events are counted
    */
   closable(
     ids: readonly string[],

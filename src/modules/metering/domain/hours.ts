@@ -24,7 +24,7 @@ export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   };
 }
 
-/** Returns a period as a single edge, as if it contained no whole hours. */
+/** Returns a period as a single edge (part outside whole hours), even if it contains whole hours. */
 export function withoutHours({ startAt, endAt }: Period): SplitPeriod {
   return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }

@@ -52,10 +52,7 @@ const RULES: readonly Rule[] = [
 
 const FIELDS: ReadonlySet<string> = new Set(RULES.map(([field]) => field));
 
-/**
- * Returns a reported event, or the faults of a malformed one. Uses no decorators, because validation by decorators
- * takes fifty times as long.
- */
+/** Returns an event, or the faults of a malformed one. Validation by decorators would take fifty times as long. */
 export function readUsageEvent(value: unknown): UsageEvent | readonly ProblemItem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [{ pointer: '', code: 'is_object', message: 'must be an object' }];

@@ -10,8 +10,8 @@ import { type Refusal, rejectionOf } from './usage-refusals';
 
 /**
  * Result of an event that was not stored. `busy`: the event was skipped and must be tried again, because its stream
- * (one customer, one event name) is locked, the cached state of the stream is outdated, or a meter is being created. On
- * the slow path (a transaction), all events of a request are skipped if one is.
+ * (one customer, one event name) is locked, the cached state of the stream is outdated, or a meter is being created.
+ * The slow path (a transaction) skips either all events of a request or none.
  */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
@@ -68,8 +68,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request if `error` prevents finding out why some events were not stored. Null if all events
- * of this request were stored or skipped, so that the error does not affect it.
+ * Returns the outcome of a request if `error` prevents finding out why events were not stored. Null if all events of
+ * the request were stored or skipped: the error then does not concern this request.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -80,8 +80,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error that the client gets if a part of a request failed with `error`. If some events were stored, an
- * error that says that nothing was stored is replaced by {@link OutcomeUnknownError}.
+ * Returns the error that the client gets if a part of a request failed with `error`. If some events were stored,
+ * replaces an error that means "nothing was stored" by {@link OutcomeUnknownError}.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {
@@ -105,7 +105,7 @@ export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promi
 
 /**
  * Returns the outcome of each of several requests that were written together.
- * @param notStored ordered by index; an index counts the events of all requests together
+ * @param notStored ordered by `index`: the position of an event among the events of all requests, from 0
  */
 export function splitByRequest(
   requests: readonly { readonly events: readonly IncomingEvent[] }[],

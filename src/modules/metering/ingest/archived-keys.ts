@@ -3,12 +3,11 @@ import { Database } from '../../../platform/database';
 
 /**
  * Time for which the answer "no event is archived" is cached. An outdated answer does no harm: archived events are
- * deleted at the earliest 15 minutes later (`RemoveArchivedUsage`). Until then, ingest finds their keys among the
- * stored events.
+ * deleted at least 15 minutes later (`RemoveArchivedUsage`). Until then, ingest finds their keys among stored events.
  */
 const NONE_FOR_MS = 60_000;
 
-/** Caches whether any event is archived. Only then must ingest look up archived keys. */
+/** Caches whether any event is archived. As long as none is, ingest need not look up archived keys. */
 @Injectable()
 export class ArchivedKeys {
   private exist = false;

@@ -25,7 +25,7 @@ interface FastPathResult {
    * stream was skipped. The whole list is null if all events were stored.
    */
   readonly positions: readonly (string | null)[] | null;
-  /** Numbers of the streams whose cached version is current; null if no stream was skipped. */
+  /** Numbers of the streams whose cached version was current; null if no stream was skipped. */
   readonly current: readonly number[] | null;
 }
 
@@ -40,8 +40,7 @@ interface Classified {
 /**
  * Fast path of ingest: stores and counts events with one statement, using cached ids and versions of their streams (one
  * customer, one event name). The statement usually commits by itself. If an event may be in a registered window (a
- * period with running totals of its own), it shares a transaction with the hooks that other modules have registered for
- * such windows.
+ * period with running totals of its own), it shares a transaction with the hooks of other modules for such windows.
  */
 @Injectable()
 export class FastPathAppend {
@@ -55,9 +54,9 @@ export class FastPathAppend {
 
   /**
    * Stores the events of requests, and returns the outcome of each request. Skips streams whose cached version is
-   * outdated and, with `skip`, streams that another transaction has locked. Skips all streams if the database session of
-   * the process has changed since the state of one of them was cached. If it remains unknown after the commit why
-   * events were not stored, only the requests with such events fail.
+   * outdated and, with `skip`, streams that another transaction has locked. Skips all streams if the state of one was
+   * cached before the last change of the process's database session. If it cannot be found out after the commit why
+   * some events were not stored, only the requests with these events fail.
    */
   async append(
     requests: readonly FastPathRequest[],
@@ -86,7 +85,7 @@ export class FastPathAppend {
     });
   }
 
-  /** Returns null, and stores nothing, if the state of a stream was cached before the session of the process changed. */
+  /** Stores nothing and returns null if a stream was cached before the process's database session last changed. */
   private async store(
     { name, sql }: PreparedStatement,
     batch: FastPathBatch,

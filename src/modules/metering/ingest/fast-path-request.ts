@@ -10,15 +10,15 @@ interface RequestStream {
   readonly name: StreamName;
 }
 
-/** Events of a request that have the same customer and event name (one stream). */
+/** Events of one stream (one customer, one event name) in a request. */
 interface StreamEvents {
   readonly cached: CachedStream | undefined;
   isPlain: boolean;
   /** True if an event may be in a registered window: a period with running totals of its own. */
   hasWindow: boolean;
   /**
-   * Part of the request to which these events belong, and index of their stream in that part. Null until the request is
-   * split, and for events that take the slow path.
+   * Fast-path part of the request that contains these events, and the index of their stream in this part. Null for
+   * events on the slow path, and before the request is split.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
@@ -30,8 +30,8 @@ export interface SplitRequest {
    */
   readonly parts: readonly FastPathRequest[];
   /**
-   * Events for the slow path (a transaction): events that may be refused, events in billed periods or in months that
-   * are closed for the archive, events of streams that are not cached, and all other events of these streams.
+   * Events for the slow path (a transaction). Includes all events of a stream that is not cached, or of which one event
+   * may be refused, is in a billed period, or is in a month that is closed for the archive.
    */
   readonly rest: readonly IncomingEvent[];
 }
@@ -53,10 +53,10 @@ export class FastPathRequest {
   ) {}
 
   /**
-   * Splits a request into parts for the fast path (one statement) and a rest for the slow path (a transaction). A shard
-   * of the streams has at most two parts: streams with events that may be in registered windows (periods with running
-   * totals of their own), and other streams. If a key occurs twice and the request has several streams, all events take
-   * the slow path, because the fast path could skip the first event with the key and store the second.
+   * Splits a request into parts for the fast path (one statement) and a rest for the slow path (a transaction). The
+   * streams of each shard make up to two parts: streams with events that may be in registered windows (periods with
+   * running totals of their own), and other streams. If a key occurs twice and the request has several streams, all
+   * events take the slow path, because the fast path could skip the first event with the key and store the second.
    * @param shards number of shards into which streams are divided
    * @param lastInstant events with a later timestamp may be refused, so they take the slow path
    */
@@ -114,7 +114,7 @@ export class FastPathRequest {
 
 /** Requests that are written with one statement. Numbers their streams (one customer, one event name) from 1. */
 export class FastPathBatch {
-  /** Number of each stream, by the index of the request and the index of the stream in that request. */
+  /** Stream numbers. First index: the request in the batch; second index: the stream in this request. */
   private readonly numbers: readonly (readonly number[])[];
   private readonly ids: string[] = [];
   private readonly versions: string[] = [];
@@ -200,7 +200,7 @@ export class FastPathBatch {
   }
 
   /**
-   * Returns the parameters of `ON_PARAMETERS.classify`, which reads why events were not stored.
+   * Returns the parameters of the statement `ON_PARAMETERS.classify`, which reads why events were not stored.
    * @param positions as in {@link notTried}
    */
   classifyParameters(now: Date, positions: readonly (string | null)[]): readonly unknown[] {
@@ -227,12 +227,11 @@ export class FastPathBatch {
     ];
   }
 
-  /** Returns true if `numbers` contains all streams of the request with this index. */
+  /** Returns true if all streams of a request are among `numbers`. `request`: index in the batch. */
   isWithin(request: number, numbers: ReadonlySet<number>): boolean {
     return (this.numbers[request] ?? []).every((number) => numbers.has(number));
   }
 
-  /** Returns the streams whose numbers are not in `numbers`. */
   namesWithout(numbers: ReadonlySet<number>): readonly StreamName[] {
     return this.requests.flatMap(({ streams }, request) =>
       streams

@@ -19,7 +19,7 @@ import { FastPathRequest, type SplitRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
-/** Maximum number of writes that wait for locks: for single events, and again for lists. Each uses a connection. */
+/** Maximum number of writes of single events that wait for locks, and of writes of lists. Each uses a connection. */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
 /** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
@@ -37,11 +37,11 @@ interface Queues {
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events
  * of cached streams (a stream: one customer, one event name) take the fast path (one statement). A request with several
- * events (a list) is split by shard, and each shard is split by whether events may be in registered windows (periods
- * with running totals of their own).
+ * events (a list) is split by shard. Within a shard, streams with events that may be in registered windows (periods
+ * with running totals of their own) are stored apart from the others.
  *
- * If a stream is locked or its cached state is outdated, its events are left out of the shared commit, so that no other
- * request waits for this stream. With an outdated state, they take the slow path. If the stream stays locked, or if the
+ * Events of a stream whose cached state is outdated take the slow path. Events of a locked stream are left out of the
+ * shared commit, so that no other request waits for the lock, and are tried again. If the stream stays locked, or if the
  * events wait too long for another lock, a single event waits in the queue of its stream, and a list waits together with
  * other such lists.
  */
@@ -49,8 +49,8 @@ interface Queues {
 export class IngestBatcher {
   private readonly slowPath: Queues;
   /**
-   * Fast-path queues for events in registered windows (periods with running totals of their own). All other events have
-   * separate queues, because they are stored with fewer statements.
+   * Fast-path queues for events that may be in registered windows (periods with running totals of their own). The other
+   * events have separate queues, because they need fewer statements.
    */
   private readonly inWindows = this.fastPathQueues();
   private readonly outsideWindows = this.fastPathQueues();
@@ -130,10 +130,9 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a single event that the fast path skipped. If its stream was locked, tries the fast path again, because
-   * another process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the event waits in
-   * the queue of its stream, as does an event that waited too long for another lock. If the cached state of the stream
-   * was outdated, the event takes the slow path.
+   * Retries a single event that the fast path skipped. If its stream was locked, first tries the fast path again,
+   * because another process usually holds the lock only for one commit. An event that waited too long for another lock
+   * goes to the queue of its stream at once.
    */
   private retry(request: QueuedRequest, reason: NotShared): void {
     request.retries += 1;
@@ -154,7 +153,7 @@ export class IngestBatcher {
     return this.storingBusy;
   }
 
-  /** Waits until the locked streams of lists are free, and retries the fast path. */
+  /** Waits until the locked streams of these lists are free, and then retries the fast path. */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     const split = requests.map(({ events, fastPath }) =>
       fastPath === null ? this.split(events, 1) : { parts: [fastPath], rest: [] },
@@ -183,7 +182,7 @@ export class IngestBatcher {
     );
   }
 
-  /** Stores on the slow path the events that `outcome` lacks. Returns the outcome of all events of the part. */
+  /** Stores on the slow path those events that the fast path skipped. Returns the outcome of the whole part. */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,

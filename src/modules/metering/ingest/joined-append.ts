@@ -10,9 +10,9 @@ import {
 import { keyDigest } from './key-digest';
 
 /**
- * SQL for other modules that store usage events together with their own rows. Usually one statement locks the streams
- * (a stream: one customer, one event name), and a later one in the same transaction stores the events. A single
- * statement can do both if the caller knows the version and the last position of the streams from an earlier lock.
+ * SQL for modules that store usage events together with their own rows. Usually, a first statement locks the streams (a
+ * stream: one customer, one event name), and a second one in the same transaction stores the events. If the caller
+ * knows the version and last position of the streams from an earlier lock, a single statement can do both.
  */
 
 /** SQL expressions of a usage window. */
@@ -42,7 +42,7 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * SQL condition on a locked `stream`: all its billed periods have ended at `instant`, and this window is the only
+ * SQL condition on a locked `stream`: none of its billed periods ends after `instant`, and the given window is the only
  * registered window (period with running totals of its own) that contains `instant`.
  */
 export const changesOnlyWindow = (
@@ -68,9 +68,9 @@ export const nextWindowChange = (instant: string): string => `
 
 /**
  * SQL of the aggregation of the window's meter (`count` or `sum`) if {@link plainAppend} can be used, otherwise null.
- * Null if the meter has another aggregation or has groups, if another meter counts the same event name, or if the
- * window is exactly one UTC hour, because hour and window then share one total. Valid until the version of the locked
- * `stream` changes.
+ * It cannot be used if the meter has another aggregation or has groups, if another meter counts the same event name, or
+ * if the window is exactly one UTC hour, because the window then uses the totals of this hour. The result is valid
+ * until the version of the locked `stream` changes.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}

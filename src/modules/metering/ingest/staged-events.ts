@@ -30,7 +30,7 @@ interface Columns {
   readonly digest: string[];
   readonly key: string[];
   readonly stream: number[];
-  /** Number of the event among the events of its stream, from 1. */
+  /** Place of the event among the staged events of its stream, from 1. */
   readonly nth: number[];
   readonly occurredAt: Date[];
   readonly properties: string[];
@@ -48,8 +48,8 @@ const noColumns = (): Columns => ({
 
 /**
  * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table
- * of one connection. A request of any length therefore needs a bounded amount of memory. While it is received, no
- * stream is locked and no transaction is open.
+ * of one connection. A request of any length therefore needs a bounded amount of memory. While the request is received,
+ * no stream is locked and no transaction is open.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
@@ -158,8 +158,8 @@ export class StagedEvents {
   /**
    * Returns the parameters of {@link statements} from $3 on.
    * @param streams state of each of {@link streams}, in the same order
-   * @param requestOf for each event in memory, the index of its request; empty if there is only one request. No event
-   *   of a request is stored if one of its streams is locked (`busy`)
+   * @param requestOf for each event in memory, the index of its request; empty if there is only one request. If a
+   *   stream of a request is `busy` (locked by another transaction), no event of this request is stored
    */
   parameters(
     streams: readonly StagedStream[],

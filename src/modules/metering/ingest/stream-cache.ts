@@ -16,7 +16,7 @@ export interface CachedStream {
   readonly openFromMs: number;
   /** Events from this time on are in no registered window (period with totals of its own). Milliseconds since 1970. */
   readonly windowsEndMs: number;
-  /** Number of the changes of the database session before the state was read. The state is invalid after the next one. */
+  /** Number of changes of the database session before the state was read. The next change invalidates the state. */
   readonly sessionChanges: number;
 }
 
@@ -28,9 +28,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads the state of streams, except those of event names for which a meter is being created. Creating a meter
- * increments only the versions of streams that it sees. If a stream that it does not see were cached now, the fast path
- * could later store events that the meter does not count.
+ * Reads the state of streams, except those of event names for which a meter is being created. Such a meter increments
+ * only the versions of the streams that it sees. If another stream were cached now, the fast path could later store
+ * events of this stream that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
@@ -52,16 +52,16 @@ const MAX_ENTRIES = 150_000;
 /**
  * Caches the state of streams (one customer, one event name), which decides whether an event can be stored without a
  * transaction. Events of deleted customers and of customers on test clocks always need a transaction. An outdated entry
- * is harmless, because the statement that uses it compares its version with the locked row. The cache is emptied when
- * the database session of this process ends, because a standby may then have taken over: a standby can lack the last
- * commits, and would assign the same ids and versions again.
+ * is harmless, because the statement that uses it compares its version with the locked row. When the database session
+ * of this process ends, the cache is emptied: the next session may be on a standby that lacks the last commits and
+ * would assign the same ids and versions again.
  */
 @Injectable()
 export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
   /**
-   * Entries of the previous young generation. An entry that is used is copied to the present young generation. The
-   * others are dropped when the present young generation is full.
+   * Former young generation, which became full. An entry that is used is copied to the present young generation; the
+   * others are dropped when that is full, too.
    */
   private oldGeneration = new Map<string, CachedStream>();
   private sessionChanges = 0;

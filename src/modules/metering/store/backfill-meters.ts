@@ -10,24 +10,21 @@ import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
 const EVENTS_PER_STEP = 5_000;
 const STREAMS_PER_STEP = 100;
 
-/**
- * Statement timeout of a step. It is long because a step counts at least one whole hour of a stream, even if that hour
- * has very many events.
- */
+/** Statement timeout of a step. A step counts at least a whole hour of a stream, which may have very many events. */
 const LONG_STEP = { statementMs: 600_000 };
 
 const MAX_ID = '9223372036854775807';
 
 /**
- * `none`: there is no backfill, or all are locked by other processes. `waiting`: a transaction is still storing events
- * that may not see the meter, because it began before the meter was committed. `done`: a step ran or failed.
+ * `none`: there is no backfill, or all are locked by other processes. `waiting`: a transaction that began before the
+ * commit of the meter, and so may not see the meter, is still storing events. `done`: a step ran or failed.
  */
 export type StepResult = 'none' | 'waiting' | 'done';
 
 /**
  * Counts events that were stored before their meter was created (backfill), in steps, while ingest continues (decision
  * 42). A step is one commit: it locks some streams (one customer, one event name), counts their events in a range of
- * hours, and stores its progress. A transaction that already sees the new meter counts the events that it stores.
+ * hours, and stores its progress. Transactions that see the new meter count their events themselves.
  */
 @Injectable()
 export class BackfillMeters {
@@ -64,8 +61,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Runs one step of the backfill with the fewest attempted steps. A failed step calls `onFailure` and also returns
-   * `done`. It is repeated after steps of other backfills.
+   * Runs a step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and also returns
+   * `done`. The failed step is repeated later, after steps of other backfills.
    */
   async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
     const claimed: string[] = [];

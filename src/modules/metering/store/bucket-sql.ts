@@ -7,15 +7,14 @@ export const isHourSql = (startAt: string, endAt: string): string =>
   `(${endAt} - ${startAt} = interval '1 hour' AND ${startAt} = ${hourOf(startAt)})`;
 
 /**
- * SQL condition: the registered window (a period with running totals of its own) is not exactly one UTC hour. If it is
- * one, it shares the totals of that hour.
+ * SQL condition: the registered window (a period with running totals of its own) is not exactly one UTC hour. A window
+ * that is exactly one hour uses the totals of this hour instead of its own.
  */
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /**
- * Returns the SQL expression of `column` for an upsert. Takes the value of the stored totals (`bucket`) or of the added
- * ones (`excluded`), whichever have the later last event. Of two events with the same timestamp, the one accepted last is
- * later.
+ * SQL of `column` in an upsert of totals: the value of whichever totals contain the latest event, the stored ones
+ * (`bucket`) or the added ones (`excluded`). Of two events with the same timestamp, the one accepted last is later.
  */
 const laterOf = (column: string): string => `
   CASE
@@ -32,9 +31,9 @@ const IN_WINDOWS = `
       AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
- * CTE `change`: what the events of the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at, value,
- * text, group_key) add to the running totals of their hours and, with {@link IN_WINDOWS}, of the registered windows that
- * contain them.
+ * CTE `change`: amounts that the events of the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at,
+ * value, text, group_key) add to the running totals of their hours and, with {@link IN_WINDOWS}, of the registered
+ * windows that contain them.
  */
 const changeOf = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
@@ -91,9 +90,10 @@ const addToBuckets = (inWindows: string): string => `
 export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 
 /**
- * CTEs that subtract one event, the CTE `counted` (see {@link changeOf}), from all running totals that include it. The
- * CTE `updated` returns the changed totals. `is_extreme` is true if their greatest or latest value may be that of the
- * event, `value_digest` is its value for `unique`: these cannot be subtracted. The stream must be locked.
+ * CTEs that subtract the only event of the CTE `counted` (see {@link changeOf}) from all running totals that include
+ * it. The CTE `updated` returns the changed totals. Two values cannot be subtracted: `is_extreme` is true if the
+ * greatest or latest value may be that of the event, and `value_digest` is the event's value for `unique`. The stream
+ * must be locked.
  */
 export const SUBTRACT_FROM_BUCKETS = `
   ${changeOf(IN_WINDOWS)},

@@ -4,7 +4,7 @@ import { hourOf } from './counted-sql';
 import { NOT_VOIDED, totalsOf } from './totals-sql';
 
 /**
- * A registered window (a period with running totals of its own) of a meter whose values carry over into later periods.
+ * Registered window (a period with running totals of its own) of a meter whose values carry over into later periods.
  */
 export interface CarryingWindow {
   readonly streamId: string;

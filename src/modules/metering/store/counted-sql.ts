@@ -8,9 +8,9 @@ const textOf = (property: string): string => `
 
 /**
  * SQL that reads the value of an event for a meter, appended to a FROM clause with the rows `event` and `meter`.
- * `read.value` is the exact number for `sum`, `max`, `latest` and `weighted_sum`. `read.text` is the value that
- * `unique` distinguishes. Each is null if the event lacks the value, or if the aggregation does not use it. Only this
- * file defines which events count, and with which value.
+ * `read.value` is the exact number for `sum`, `max`, `latest` and `weighted_sum`, otherwise null. `read.text` is the
+ * text for `unique`, otherwise null. Both are null if the event lacks the value. Only this file defines which events
+ * count, and with which value.
  */
 export const METER_READS = `
   CROSS JOIN LATERAL (SELECT
@@ -43,8 +43,8 @@ const LONGEST_GROUP_TEXT_BYTES = 190;
 const MAX_GROUPED = 5;
 
 /**
- * SQL of the text of a property as a JSON string; `null` if it is missing, a list or an object. A long text and the text
- * of its digest are one group (decision 231).
+ * SQL of the text of a property as a JSON string; `null` if it is missing, a list or an object. A long text becomes
+ * `sha256:` and its digest. An event whose text is this digest form is in the same group (decision 231).
  */
 function groupedText(property: string): string {
   const json = `to_jsonb(event.properties ->> ${property})::text`;

@@ -17,29 +17,26 @@ const COUNTED = `
 
 const METERS_OF_EVENT = `WITH ${COUNTED} SELECT meter_id FROM counted`;
 
-/** Hours come first, because the values of a window are looked up in its hours. */
+/** Hours come first, because the totals of a window are counted again from the totals of its hours. */
 const SUBTRACT = `
   WITH ${COUNTED}, ${SUBTRACT_FROM_BUCKETS}
   SELECT stream_id AS "streamId", meter_id AS "meterId", start_at AS "startAt", end_at AS "endAt", group_key AS "groupKey",
     events = 0 AS "isEmpty", is_extreme AS "isExtreme", value_digest AS "valueDigest"
   FROM updated ORDER BY ${isHourSql('start_at', 'end_at')} DESC, start_at, end_at, meter_id`;
 
-/**
- * Statement timeout while the totals of one group are counted again, or its values are searched: an hour may have very
- * many events.
- */
+/** Statement timeout for counting totals again or searching for a value: an hour may have very many events. */
 const LONG_COUNT = { statementMs: 600_000 };
 
-/** Totals from which an event was subtracted. */
+/** Totals of an hour or window, for one meter and group, from which an event was subtracted. */
 interface SubtractedRow extends Period {
   readonly streamId: string;
   readonly meterId: string;
   readonly groupKey: string;
-  /** True if the event was the only one. */
+  /** True if no event is left in the totals. */
   readonly isEmpty: boolean;
-  /** True if the greatest or latest value may be that of the event. */
+  /** True if the greatest or latest value of the totals may come from the subtracted event. */
   readonly isExtreme: boolean;
-  /** Digest of the value of the event for the aggregation `unique`, otherwise null. */
+  /** For the aggregation `unique`, digest of the value of the subtracted event; otherwise null. */
   readonly valueDigest: string | null;
 }
 
@@ -70,7 +67,7 @@ export class EventCounts {
   ): Promise<void> {
     const rows = await this.database.query<SubtractedRow>(SUBTRACT, [idempotencyKey]);
     if (rows.some(readsEvents)) await this.database.setTransactionTimeouts(LONG_COUNT);
-    /** By meter, a period in which another event has the same value. Larger periods have it too. */
+    /** By meter, a period in which another event has the same value. So have all periods that contain it. */
     const keeping = new Map<string, Period>();
     for (const {
       streamId,

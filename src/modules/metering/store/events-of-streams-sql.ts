@@ -1,7 +1,7 @@
 /**
  * SQL that counts the events of each stream (one customer, one event name) in a period, in the order of stream ids.
- * Counting stops at $5 + 1 events in total. The last count may then be too small, and later streams have no row. OFFSET
- * 0 makes PostgreSQL look up the events of each stream by index.
+ * Stops once it has counted $5 + 1 events in total: the count of the last stream may then be too small, and later
+ * streams have no row. OFFSET 0 makes PostgreSQL look up the events of each stream by index.
  * @param streams FROM item with the column `id`
  */
 export const eventsOfStreams = (streams: string, startAt: string, endAt: string): string => `

@@ -20,8 +20,8 @@ const RANK: Record<Aggregation, string> = {
 };
 
 /**
- * SQL of the totals of a customer. Rows with `number` 0 are of the period. Rows with `number` 1 are of the time before
- * it, from which values carry over.
+ * SQL of the totals of a customer. Rows whose `number` is 0 have totals of the period. Rows whose `number` is 1 have
+ * totals of the time before the period, from which values carry over.
  */
 const TOTALS = `
   coalesce(sum(events) FILTER (WHERE number = 0), 0) AS events,

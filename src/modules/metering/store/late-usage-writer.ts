@@ -22,8 +22,9 @@ export class LateUsageWriter {
   ) {}
 
   /**
-   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records an event `usage.late` for each.
-   * Must be called in the transaction that stores or voids the events and has locked their streams.
+   * Marks the bills of late usage, plans invoices for subscriptions that have ended, and records an event `usage.late`
+   * for each item of `late`. Must be called in the transaction that stores or voids the events and has locked their
+   * streams.
    */
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
     this.database.requireTransaction();

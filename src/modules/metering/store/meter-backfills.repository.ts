@@ -31,7 +31,7 @@ const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
 const LOCK_FREE = `
   SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** Selects two hours: that of the first event at or after $2, and that of the event which comes $3 events later. */
+/** Selects two hours, of the first event at or after $2 and of the event $3 places after this first event. */
 const HOURS = `
   SELECT ${hourOf('occurred_at')} AS hour FROM (
     (SELECT occurred_at FROM usage_event
@@ -50,7 +50,7 @@ const COUNT_EVENTS = `
 export interface StreamExtent {
   readonly id: string;
   /**
-   * Number of stored events of the stream. Too small if all streams together have more than `maxEvents` events, because
+   * Number of stored events of the stream. Too small if the streams together have more than `maxEvents` events, because
    * counting then stops ({@link MeterBackfillsRepository.streamsOf}).
    */
   readonly events: number;
@@ -110,7 +110,7 @@ export class MeterBackfillsRepository {
 
   /**
    * Returns streams of the event name whose ids are in a range, in ascending order.
-   * @param maxEvents counting of events stops when all streams together have more
+   * @param maxEvents once more events than this are found, no further events are counted
    */
   async streamsOf(
     eventName: string,
@@ -138,8 +138,8 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of the next range of hours to count in a stream; null if the range contains all remaining events.
-   * It starts at `from`, or at the first event if `from` is null. It has at most `maxEvents` events or a single hour.
+   * Returns the end of the next range of hours to count in a stream; null if this range has all remaining events. The
+   * range starts at `from`, or at the first event if `from` is null. It has at most `maxEvents` events, or is one hour.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);

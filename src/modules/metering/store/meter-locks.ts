@@ -32,10 +32,11 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Takes a shared lock on ingest of these event names until the transaction ends. If a meter is created meanwhile, a
- * backfill counts the events that this transaction stores without seeing the meter. With `skip`, later statements of
- * the transaction have a {@link SHORT_LOCK_TIMEOUT}, which costs no statement of its own here.
- * @returns the names that could not be locked because a meter may be being created for them; empty with `wait`
+ * Locks ingest of these event names, in shared mode, until the transaction ends. Meters can still be created meanwhile:
+ * a backfill then counts the events that this transaction stores without seeing the new meter. With `skip`, later
+ * statements of the transaction have a {@link SHORT_LOCK_TIMEOUT}, which costs no statement of its own here.
+ * @returns names that were skipped, because a meter may be being created for them or for a name with the same lock;
+ *   empty with `wait`
  */
 export async function lockMeters(
   database: Database,
@@ -65,7 +66,7 @@ export async function lockMeterCreation(database: Database, eventName: string): 
 
 /**
  * Tries to block ingest of this event name until the transaction ends. Returns false if a transaction is storing events
- * with this name. Never waits, because later appends would then wait behind this request.
+ * with this name. Never waits, because requests that store events would queue behind the waiting lock.
  */
 export async function tryLockIngest(database: Database, eventName: string): Promise<boolean> {
   database.requireTransaction();

@@ -48,7 +48,7 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/** Reads one page of events of each stream (a customer and event name) by index, and returns the newest of all. */
+/** Newest events of a customer, merged from one page per stream (event name), which is read by index. */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (

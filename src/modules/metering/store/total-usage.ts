@@ -23,11 +23,11 @@ const PIECES: Record<
 };
 
 /**
- * Returns SQL that selects `at`, `group_key` and `value` over all streams (one per customer). It returns one row for
- * each hourly total, but one row for each event in the hours of $6: the hours that a window contains only in part. $6
- * is in ascending order, and may be empty. Events are read only in hours that have a running total, because other hours
- * have no events. OFFSET 0 makes PostgreSQL read these totals once for each stream. Otherwise it would look up each
- * hour of each stream, which takes minutes if the windows start at half past the hour.
+ * Returns SQL that selects `at`, `group_key` and `value` over all streams (one per customer). It has one row for each
+ * hourly total. For hours that a window contains only in part ($6, in ascending order, may be empty), it has one row
+ * for each event instead. Reads events only in hours that have a running total, because other hours have no events.
+ * OFFSET 0 makes PostgreSQL read the totals once per stream. Otherwise it would look up each hour of each stream, which
+ * takes minutes if the windows start at half past the hour.
  */
 function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
   const { ofHour, ofEvent } = PIECES[aggregation];

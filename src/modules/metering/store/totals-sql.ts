@@ -18,7 +18,7 @@ export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at
 const MS_TO_END = msBetween('bucket.end_at', 'requested.end_at');
 const MS_HELD = msBetween('counted.occurred_at', 'requested.end_at');
 
-/** Columns of the CTE `piece` (see {@link piecesOf}) for an hour and for a single event, by aggregation. */
+/** Columns of a row of the CTE `piece` (see {@link piecesOf}), which is the total of an hour or a single event. */
 const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: string }> = {
   count: { ofHour: '', ofEvent: '' },
   sum: { ofHour: 'bucket.total AS total', ofEvent: 'counted.value AS total' },
@@ -97,8 +97,8 @@ export const eventsOf = ({
         OFFSET 0`;
 
 /**
- * CTEs `requested` (the periods) and `piece` (a row for each hourly total and each single event of a period). OFFSET 0
- * keeps PostgreSQL from turning the lookups into joins that read all events.
+ * CTEs `requested` (the periods) and `piece` (for each period, a row per hourly total and per event outside whole
+ * hours). OFFSET 0 keeps PostgreSQL from turning the lookups into joins that read all events.
  */
 function piecesOf(pieces: PiecesSql): string {
   const { aggregation, stream, meter, requested } = pieces;
@@ -139,10 +139,7 @@ export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
   )`;
 }
 
-/**
- * SQL subquery of the distinct values of each group over all periods, for the aggregation `unique`. Columns:
- * `group_key` and `value_digest`.
- */
+/** SQL subquery of the distinct values (`group_key`, `value_digest`) over all periods, for the aggregation `unique`. */
 export function valuesOf(pieces: PiecesSql): string {
   return `(
     WITH ${piecesOf(pieces)}

@@ -32,7 +32,7 @@ const HAS_MORE_EVENTS = `
 
 interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
-  /** Index of the period. Null in the only row, if the stream has no events in any of the periods. */
+  /** Index of the period. If the stream has no events in any period, there is a single row, in which it is null. */
   readonly number: number | null;
   readonly group_key: string;
 }

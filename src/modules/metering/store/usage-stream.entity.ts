@@ -4,7 +4,7 @@ import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 /**
  * Stream: the events of one name of one customer, in commit order. A transaction that writes to a stream, or bills it,
  * locks its row. `version` increases whenever cached stream state becomes outdated: when a bill, a meter or a closed
- * month is added, when a usage window (a period with totals of its own) is opened or closed, and when the customer is
+ * month is added, when a usage window (a period with totals of its own) opens or closes, and when the customer is
  * deleted.
  */
 @Entity('usage_stream')

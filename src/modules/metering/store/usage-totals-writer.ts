@@ -40,10 +40,9 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
- * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if the
- * period contains a whole hour, and events of its first or last, incomplete hour were archived and deleted, the row
- * contains the whole of that hour, so that the stored total of the hour is used instead. Values are held until the end of
- * the period in any case.
+ * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if
+ * events of its incomplete first or last hour were archived and deleted, the stored total of this whole hour is used
+ * instead, unless the period contains no whole hour. A `weighted_sum` always holds values until the end of the period.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
@@ -112,10 +111,10 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events.
-   * Those of a window are computed from the totals of its whole hours, and from the events before and after these
-   * hours. If some of these events were archived and deleted, the total of the UTC hour in which the window starts or
-   * ends is used instead (decision 210). The caller has locked the stream.
+   * Computes and inserts the totals of a period that has none. An hour is counted from its events. A window is counted
+   * from the totals of its whole hours, and from the events before and after these hours. If some of these events were
+   * archived and deleted, the total of the UTC hour in which the window starts or ends is used instead (decision 210).
+   * The caller has locked the stream.
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(
@@ -133,9 +132,9 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Deletes a value of a `unique` meter from the totals of a period if no event of the period has it any more. In a window,
-   * it looks for the value in the totals of the whole hours first, so these must be up to date. The caller has locked
-   * the stream. Returns true if it deleted the value.
+   * Deletes a value of a `unique` meter from the totals of a period if no event of the period has it any more. In a
+   * window, looks for the value in the totals of whole hours, which must be up to date, and in the events outside these
+   * hours. The caller has locked the stream. Returns true if it deleted the value.
    */
   async forgetValue(
     stream: string,

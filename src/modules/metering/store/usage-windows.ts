@@ -23,7 +23,7 @@ export interface UsageWindow {
 }
 
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the whole window if `period` is only its first part. A `weighted_sum` counts its last value until then. */
+  /** End of the window if `period` is only its first part. A `weighted_sum` counts the last value until then. */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -36,15 +36,16 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/** Locks the archived month of an instant, so that no more of its events are deleted until the transaction ends. */
+/** Locks the archived month that contains the instant $2: until the transaction ends, none of its events is deleted. */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
   FOR SHARE`;
 
 /**
- * Selects a row if the window is not open and events since its start are missing. $5 is true if the window begins at a
- * whole hour. `isUncounted` is true if events are missing because they were archived before the meter was created.
+ * Selects a row if the window is not open and lacks events. `isUncounted`: these were archived before the meter was
+ * created. Otherwise, they were deleted from the hour in which the window begins, which does not matter if the window
+ * begins at a whole hour ($5 is true).
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
@@ -73,8 +74,8 @@ interface WindowTotalsRow extends TotalsRow {
 
 /**
  * Opens, reads and closes registered windows: periods with running totals of their own. These totals are updated in the
- * commit of each event, so that a read is one lookup. Used for the reset periods of entitlements, which may start and
- * end at any instant.
+ * commit of each event, so that a read is one lookup. Used for reset periods of entitlements, which may start at any
+ * time.
  */
 @Injectable()
 export class UsageWindows {

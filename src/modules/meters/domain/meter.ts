@@ -22,8 +22,8 @@ export interface MeterFilter {
 }
 
 /**
- * Rules that turn the events of one name into a quantity per customer. Only `name`, `lateEvents` and `metadata` of a
- * meter can be updated.
+ * Rules that turn the events of one name into a quantity per customer. Only `name`, `lateEvents` and `metadata` can
+ * change.
  */
 export interface Meter {
   readonly id: string;
