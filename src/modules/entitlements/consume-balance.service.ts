@@ -19,7 +19,7 @@ import { allows } from './domain/entitlement-balance';
 import { entitlementNotMetered } from './entitlements.errors';
 import { MeteredUsageService } from './metered-usage.service';
 
-/** Answers consumption requests for one balance in one commit. Waits for its lock. Recalculates an outdated balance. */
+/** Answers requests for one balance in one commit. Waits if it is locked, and recalculates it if it is outdated. */
 @Injectable()
 export class ConsumeBalanceService {
   constructor(

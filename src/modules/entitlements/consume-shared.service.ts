@@ -59,7 +59,7 @@ export class ConsumeSharedService {
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
-  /** Number of the changes of the database session of this process. A balance is invalid after the next one. */
+  /** Counts starts and ends of the database session. A balance read before the last one is not remembered. */
   private sessionChanges = 0;
 
   private readonly logger = new Logger('consumptions');
@@ -173,7 +173,7 @@ export class ConsumeSharedService {
 
   /**
    * Remembers a balance for later requests, unless the database session has changed since the balance was read.
-   * @param sessionChanges number of the changes before the read
+   * @param sessionChanges value of the field `sessionChanges` when the balance was read
    */
   private remember(decided: DecidedBalance, sessionChanges: number): void {
     if (sessionChanges !== this.sessionChanges) return;

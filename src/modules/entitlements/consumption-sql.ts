@@ -34,9 +34,9 @@ const IN_ORDER_OF_KEYS = `
  * - another transaction has locked it, or it must be recalculated;
  * - its customer is on a test clock, is deleted or is being deleted;
  * - its window starts in the future, because it was opened by a process whose clock is ahead;
- * - a usage event would also change another balance, another open usage window, or a billed period.
+ * - a usage event would change more than this balance: another balance, another open usage window or a billed period.
  *
- * The conditions on customer ids keep the cached query plan from reading whole tables.
+ * Without the repeated conditions on customer ids, the cached query plan would read whole tables.
  *
  * Parameters: $1 customers, $2 entitlement keys, $3 event names, $4 lock slots of the event names, $5 the current time.
  */
