@@ -137,9 +137,8 @@ export class BalancesRepository {
   ) {}
 
   /**
-   * Returns the balance; null if it does not exist or is outdated, or if the customer is deleted. It is outdated if a
-   * subscription of the customer or an add-on link of the entitlement has changed since the last recalculation. Does
-   * not check `validUntil`.
+   * Returns the balance; null if it does not exist or is outdated (see {@link BalancesRepository}), or if the customer
+   * is deleted. Does not check `validUntil`.
    */
   async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
     const [row] = await this.database.queryPrepared<RawBalanceRow>(
@@ -268,7 +267,7 @@ export class BalancesRepository {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
-  /** Returns the start and end of the window of each balance or, without a window, its `coveredUntil`. */
+  /** Returns the start and end of each balance's window. Without a window: the time up to which usage was counted. */
   windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
     return this.database.query<BalanceEdge>(WINDOW_EDGES, [customerIds]);
   }

@@ -145,8 +145,8 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  *   each execution, because plans for few balances look cheaper. Planning takes longer than the execution.
  *
  * Parameters: $1 the current time, and
- * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 sum of its versions,
- *   $8 usage (null: unchanged), $9 plan usage;
+ * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 sum of the entitlement's
+ *   `version` and `rulesVersion`, $8 usage (null: unchanged), $9 plan usage;
  * - for each answer: $10 number of the balance, $11 key, $12 quantity, $13 answer (as one JSON list);
  * - if events are counted, for each balance: $14 stream or null, $15 version and $16 last position of the stream, $17
  *   number of events, $18 total of the events, $19 meter;

@@ -27,7 +27,7 @@ export interface RecalculationRequest {
 /** Access version of a balance whose recalculation was postponed when usage was stored (decision 239). */
 const POSTPONED = 0;
 
-/** Usage of a window before an instant. */
+/** `used`: usage in a window from before the time `at`. */
 interface UsageBefore {
   readonly used: Rational;
   readonly at: Date;
@@ -52,8 +52,7 @@ export class CountedUsageService {
   /**
    * Returns the usage of the stored window. All usage up to the former allowance becomes plan usage, even if it was
    * taken from grants before that allowance was raised. Plan usage does not shrink with the allowance. If the
-   * recalculation was postponed, reads the usage from the meter; former subscriptions cover the usage before they
-   * ended.
+   * recalculation was postponed, reads the usage from the meter; former subscriptions cover usage before their end.
    */
   async storedCounter(one: RecalculationRequest, terms: UsageTerms): Promise<UsageCounter> {
     const { customer, entitlement, now } = one;

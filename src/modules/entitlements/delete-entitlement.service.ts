@@ -14,8 +14,7 @@ export class DeleteEntitlementService {
   /**
    * Deletes an entitlement and its cached balances. Does not wait for locks of balances. Fails with
    * `entitlement_in_use` if
-   * - a plan, add-on link, grant or consumption refers to the entitlement;
-   * - another transaction has locked a balance of the entitlement, for example to consume;
+   * - a plan, add-on link, grant or consumption refers to the entitlement, or another transaction has locked a balance;
    * - the entitlement has a meter, and a balance with a usage window.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */

@@ -185,8 +185,8 @@ export class SourcesService {
 }
 
 /**
- * Returns when a subscription stops giving what a balance stores: at its end, or at the start of a period that began
- * after the window or the last change of the balance, whichever is earlier. Null if neither is known.
+ * Returns the end of a subscription or, if earlier, the start of its period if that is after the window or last change
+ * of the balance. Null if neither is known.
  */
 function endOf(
   { endedAt, cancelAt, currentPeriodStartAt: periodAt }: Subscription,

@@ -189,7 +189,9 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /** Returns, for each subscription, the periods that end at or after the earliest time given for it, oldest first. */
+  /**
+   * Returns periods that end at or after a given time (of several times per subscription: the earliest), oldest first.
+   */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],

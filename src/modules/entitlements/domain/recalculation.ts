@@ -132,8 +132,8 @@ export function carryInto(
  * - If the new window starts later, usage taken from grants may lie before it. Therefore only usage beyond the new
  *   allowance counts as taken from grants.
  * - If the new window starts earlier, other windows have already counted the usage between the two starts. It becomes
- *   plan usage, so that it is not taken from grants. Without a former window, the same holds for usage before
- *   `coveredUntil`.
+ *   plan usage, so that it is not taken from grants. Without a former window, this holds for usage before
+ *   `coveredUntil`, the time up to which earlier windows counted usage.
  * @param former usage and grants before the replacement
  * @param allowance allowance of the former window
  */
@@ -180,11 +180,11 @@ export function lastEndOf(
 
 /**
  * Drops the window of a balance if the window has ended or has no usage. Only for a customer who has lost the
- * entitlement, or did not have it until now. Sets `coveredUntil`, because a later window may contain usage that was
- * already counted.
+ * entitlement, or did not have it until now. Notes in `coveredUntil` up to when usage was counted, because a later
+ * window may contain such usage.
  * @param state contains the usage up to `lastEnd`, because later usage does not keep the window
- * @param lastEnd time at which the last subscription or grant ended, if known. Usage up to then was counted, even if
- *   the window ended earlier.
+ * @param lastEnd when the last subscription or grant ended, if known. Usage until then was counted, even after the
+ *   window.
  */
 export function dropUnneededWindow(
   state: Recalculation,
@@ -218,8 +218,8 @@ export function withoutEnded(
 
 /**
  * Returns the usage window that contains `at`.
- * @param rule when the windows of a subscription begin and end. Null if the customer has only grants: the current
- *   window then keeps its end, and the window after it has no end.
+ * @param rule when a subscription's windows begin and end. Null if there are only grants: the current window then keeps
+ *   its end, and the window after it has no end.
  */
 export function windowFor(
   rule: WindowRule | null,
@@ -251,7 +251,7 @@ export function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): 
 
 /**
  * Returns true if `other` is a new window that may contain usage that was already counted: it starts before the
- * counter's window ends or, if the counter has no window, before `coveredUntil`.
+ * counter's window ends or, without a window, before the time up to which former windows counted (`coveredUntil`).
  */
 export function isReplacedBy(
   { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,
