@@ -60,7 +60,7 @@ export class ConsumeSharedService {
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
-  /** Counts starts and ends of the database session. A balance read before the last one is not remembered. */
+  /** Counts starts and ends of the database session. A balance read before the latest of them is not remembered. */
   private sessionChanges = 0;
 
   private readonly logger = new Logger('consumptions');

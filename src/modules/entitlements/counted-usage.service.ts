@@ -27,7 +27,7 @@ export interface RecalculationRequest {
 /** Access version of a balance whose recalculation was postponed when usage was stored (decision 239). */
 const POSTPONED = 0;
 
-/** `used`: usage in a window from before the time `at`. */
+/** Usage in a window up to the time `at`, exclusive. */
 interface UsageBefore {
   readonly used: Rational;
   readonly at: Date;

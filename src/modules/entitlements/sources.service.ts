@@ -92,7 +92,7 @@ export class SourcesService {
   }
 
   /**
-   * Returns, by id, the time until which each subscription of a balance gave what is stored: the earliest of
+   * Returns, by id, until when each subscription gave the entitlement as the balance stores it: the earliest of
    * - the end of the subscription, the end of its grace period, and `now`;
    * - the start of its current period, if that is after the window or the last change of the balance, because plans may
    *   change with a period.

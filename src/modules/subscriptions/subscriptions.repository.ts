@@ -189,9 +189,7 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /**
-   * Returns periods that end at or after a given time (of several times per subscription: the earliest), oldest first.
-   */
+  /** Returns the periods that end at or after the earliest time given for their subscription, oldest first. */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],

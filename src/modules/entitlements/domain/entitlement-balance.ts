@@ -18,9 +18,9 @@ import type { ResetWindow } from './reset-window';
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
-   * For a balance that has lost its window: former windows counted the usage before this time (the start of the former
-   * window if that had no usage). A new window that includes such usage counts it as plan usage, so that it is not
-   * taken from grants. Null if the balance has a window, or never had one.
+   * For a balance that has lost its window: former windows counted the usage before this time. A new window that
+   * includes such usage counts it as plan usage, so that it is not taken from grants. If the former window had no
+   * usage, this is its start. Null if the balance has a window, or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
