@@ -37,11 +37,11 @@ interface UsageBefore {
 export interface UsageTerms {
   readonly given: CustomerAllowance;
   readonly row: BalanceRow;
-  /** Returns, by id, until when each subscription gave what `row` stores. Reads it at most once. */
+  /** Returns, by subscription id, until when it gave what `row` stores. Reads the database at most once. */
   readonly readEnds: () => Promise<ReadonlyMap<string, Date>>;
 }
 
-/** Counts usage for the recalculation of a balance. The former allowance covers usage from before it changed. */
+/** Counts usage for the recalculation of a balance. A former allowance covers the usage from before it changed. */
 @Injectable()
 export class CountedUsageService {
   constructor(

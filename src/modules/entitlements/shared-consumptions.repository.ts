@@ -26,7 +26,7 @@ interface SharedStream {
    * on count in other windows than events before it.
    */
   readonly changesAt: Date | null;
-  /** Aggregation of the meter if its events can be stored in a simpler, faster way. Null: they cannot. */
+  /** Aggregation of the meter if its events can be stored in a simpler, faster way; otherwise null. */
   readonly plainAggregation: 'count' | 'sum' | null;
 }
 

@@ -212,8 +212,8 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns when prepaid items that are not credited end, if the subscription ends at `at`: at the end of the paid period
- * or, without one (in a trial, or before the first or after the last period), at `at`.
+ * Returns the end of prepaid items without a credit, if the subscription ends at `at`: the end of the paid period or,
+ * without one (in a trial, or before the first or after the last period), `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;

@@ -126,7 +126,7 @@ export interface SoldUsage {
 
 /**
  * Cause of the end of an item, if it determines how the end is counted. `pause`: with proration by day, the date of the
- * pause is billed. `day_change`, `second_change`: a change, whose plan version counts the end by day or by second.
+ * pause is billed. `day_change`, `second_change`: a change to a plan version that counts the end by day or by second.
  */
 export type ItemEnd = 'pause' | 'day_change' | 'second_change';
 
