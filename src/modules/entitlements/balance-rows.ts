@@ -33,7 +33,7 @@ export const BALANCE_COLUMNS = `
   h.covered_until AS "coveredUntil", h.told AS "notifiedThresholds", h.due_at AS "dueAt",
   h.lease_ends_at AS "leaseEndsAt", h.created_at AS "createdAt", h.updated_at AS "updatedAt"`;
 
-/** SQL for the version of a balance after a change, like `versionAfter`; `h` is the table alias. */
+/** SQL for the next version of a balance: 1 higher, or 1 after the maximum. `h` is the table alias. */
 export const NEXT_VERSION = `h.version % ${MAX_VERSION} + 1`;
 
 export function toCachedBalance(key: string, row: RawCachedBalance): CachedBalance {

@@ -31,10 +31,7 @@ export class BalanceUsageService {
     private readonly outbox: Outbox,
   ) {}
 
-  /**
-   * Writes new usage, and records an event for each threshold that is newly reached. The caller must have locked the
-   * balances. Returns the balances with their new usage.
-   */
+  /** The caller must have locked the balances. Returns the balances with their new usage. */
   async write(moved: readonly MovedBalance[]): Promise<readonly BalanceRecord[]> {
     const after = moved.map(withUsage);
     await this.balances.writeUsage(after.map(({ record, now }) => ({ row: record.row, now })));

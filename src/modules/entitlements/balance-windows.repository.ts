@@ -78,8 +78,8 @@ export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the balances whose usage is counted in these windows, with the new usage. Locks them until the transaction
-   * ends, in ascending order of id.
+   * Returns the balances that have one of these windows, with the new usage of the window. Locks the balances until the
+   * transaction ends, in ascending order of id.
    */
   async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
@@ -100,9 +100,9 @@ export class BalanceWindowsRepository {
   }
 
   /**
-   * Makes outdated balances due, so that the next check or background work recalculates them. No customer has the
-   * access version 0, so they are outdated for all processes: a balance whose window or source has ended would still be
-   * valid for a process whose clock is behind, without its latest usage. The caller must have locked the balances.
+   * Marks balances as outdated and due. The next check or background work then recalculates them. Sets their access
+   * version to 0, which no customer has. Otherwise a process whose clock is behind could still use a balance after its
+   * window or source has ended, without its latest usage. The caller must have locked the balances.
    */
   async postpone(balances: readonly BalanceAt[]): Promise<void> {
     this.database.requireTransaction();

@@ -33,7 +33,7 @@ export interface BalanceKey {
   readonly entitlementId: string;
 }
 
-/** Start or end of the window of a balance, or the instant until which its usage is covered. */
+/** Start or end of the window of a balance. Without a window: the time up to which former windows counted its usage. */
 export interface BalanceEdge {
   readonly customerId: string;
   readonly at: Date;
@@ -137,9 +137,8 @@ export class BalancesRepository {
   ) {}
 
   /**
-   * Returns the balance; null if it does not exist or is outdated, or if the customer is deleted. It is outdated if a
-   * subscription of the customer or an add-on link of the entitlement has changed since the last recalculation. Does
-   * not check `validUntil`.
+   * Returns the balance; null if it does not exist or is outdated (see {@link BalancesRepository}), or if the customer
+   * is deleted. Does not check `validUntil`.
    */
   async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
     const [row] = await this.database.queryPrepared<RawBalanceRow>(
@@ -226,10 +225,10 @@ export class BalancesRepository {
   /**
    * Returns the access version of a customer, a number that each change of its subscriptions increments. Inserts
    * version 1 if there is none.
-   * - If the version or the balance is missing, first locks the customer, because new rows refer to it. A deletion or
-   *   purge of the customer also locks the customer before usage streams.
-   * - Reads an existing version without a lock. A transaction that holds its lock may be waiting for locks of the
-   *   caller, so waiting for that transaction would be a deadlock.
+   * - If the version or the balance is missing, locks the customer, because new rows refer to it. The caller must lock
+   *   usage streams after that, as a deletion or purge of the customer does.
+   * - Reads an existing version without a lock. Waiting for its lock could be a deadlock, because the holder may be
+   *   waiting for locks of the caller.
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async accessVersionOf(
@@ -260,15 +259,15 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the balances that must be recalculated in the commit that changes subscriptions of these customers. These
-   * are balances of metered entitlements that are linked to a meter (not all are) or have a grant that has not ended.
-   * Sorted by customer id, then by entitlement id.
+   * Returns the balances to recalculate in the same transaction as a change of subscriptions of these customers: those
+   * of metered entitlements that have a meter (not all have one) or a grant that has not ended. Sorted by customer id,
+   * then by entitlement id.
    */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
-  /** Returns the instant `coveredUntil` or the window of each balance of these customers. */
+  /** Returns the start and end of each balance's window. Without a window: the time up to which usage was counted. */
   windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
     return this.database.query<BalanceEdge>(WINDOW_EDGES, [customerIds]);
   }

@@ -19,7 +19,7 @@ import { allows } from './domain/entitlement-balance';
 import { entitlementNotMetered } from './entitlements.errors';
 import { MeteredUsageService } from './metered-usage.service';
 
-/** Answers consumption requests for one balance in one commit. Waits for its lock. Recalculates an outdated balance. */
+/** Answers requests for one balance in one commit. Waits if it is locked, and recalculates it if it is outdated. */
 @Injectable()
 export class ConsumeBalanceService {
   constructor(
@@ -32,7 +32,6 @@ export class ConsumeBalanceService {
   ) {}
 
   /**
-   * Answers requests in the given order, in one commit.
    * @throws {ProblemError} what `BalancesService.lock` and `MeteredUsageService.append` throw;
    *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any consumption
    */
@@ -68,10 +67,7 @@ export class ConsumeBalanceService {
     return this.decideUnanswered(locked, requests, await this.findAnswers(locked.record, requests));
   }
 
-  /**
-   * Allows or refuses the requests that have no stored answer (`known`). Stores the new answers, and counts the allowed
-   * quantities as usage. Returns the answers to all requests.
-   */
+  /** Decides the requests without an answer in `known`, the stored answers. Returns the answers to all requests. */
   private async decideUnanswered(
     { record, now }: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],

@@ -54,12 +54,13 @@ class AlreadyAnswered extends PlannedRollback {}
 @Injectable()
 export class ConsumeSharedService {
   /**
-   * Event name that each entitlement's meter counts, by entitlement key; null without a meter. An entry may be
-   * outdated: if an entitlement is deleted, a new one may get its key.
+   * Event name that each entitlement's meter counts, by entitlement key; null without a meter. An entry may be outdated
+   * if the key of a deleted entitlement was used again. The balance is then left out, as it has no window for this
+   * event.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
-  /** Number of the changes of the database session of this process. A balance is invalid after the next one. */
+  /** Counts starts and ends of the database session. A balance read before the latest of them is not remembered. */
   private sessionChanges = 0;
 
   private readonly logger = new Logger('consumptions');
@@ -173,7 +174,7 @@ export class ConsumeSharedService {
 
   /**
    * Remembers a balance for later requests, unless the database session has changed since the balance was read.
-   * @param sessionChanges number of the changes before the read
+   * @param sessionChanges value of the field `sessionChanges` when the balance was read
    */
   private remember(decided: DecidedBalance, sessionChanges: number): void {
     if (sessionChanges !== this.sessionChanges) return;
@@ -205,7 +206,7 @@ export class ConsumeSharedService {
     return decided;
   }
 
-  /** Locks the usage streams of the balances, then the balances. Returns the balances that could be locked at once. */
+  /** Locks the usage streams of the balances, then the balances. Returns those that could be locked without waiting. */
   private async lock(
     requested: readonly RequestedBalance[],
     now: Date,
@@ -260,10 +261,6 @@ export class ConsumeSharedService {
     };
   }
 
-  /**
-   * Returns the event name that each entitlement's meter counts, by entitlement key; null without a meter. The name of
-   * a deleted entitlement may still be cached. This is harmless, because a deleted entitlement has no balance to lock.
-   */
   private async eventNamesOf(
     requested: readonly RequestedBalance[],
   ): Promise<ReadonlyMap<string, string | null>> {

@@ -34,9 +34,9 @@ const IN_ORDER_OF_KEYS = `
  * - another transaction has locked it, or it must be recalculated;
  * - its customer is on a test clock, is deleted or is being deleted;
  * - its window starts in the future, because it was opened by a process whose clock is ahead;
- * - a usage event would also change another balance, another open usage window, or a billed period.
+ * - a usage event would change more than this balance: another balance, another open usage window or a billed period.
  *
- * The conditions on customer ids keep the cached query plan from reading whole tables.
+ * Without the repeated conditions on customer ids, the cached query plan would read whole tables.
  *
  * Parameters: $1 customers, $2 entitlement keys, $3 event names, $4 lock slots of the event names, $5 the current time.
  */
@@ -145,8 +145,8 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  *   each execution, because plans for few balances look cheaper. Planning takes longer than the execution.
  *
  * Parameters: $1 the current time, and
- * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 sum of its versions,
- *   $8 usage (null: unchanged), $9 plan usage;
+ * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 sum of the entitlement's
+ *   `version` and `rulesVersion`, $8 usage (null: unchanged), $9 plan usage;
  * - for each answer: $10 number of the balance, $11 key, $12 quantity, $13 answer (as one JSON list);
  * - if events are counted, for each balance: $14 stream or null, $15 version and $16 last position of the stream, $17
  *   number of events, $18 total of the events, $19 meter;

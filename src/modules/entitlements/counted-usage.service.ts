@@ -24,24 +24,24 @@ export interface RecalculationRequest {
   readonly now: Date;
 }
 
-/** Access version of a balance whose recalculation was postponed by a commit of usage (decision 239). */
+/** Access version of a balance whose recalculation was postponed when usage was stored (decision 239). */
 const POSTPONED = 0;
 
-/** Usage of a window before an instant. */
+/** Usage in a window up to the time `at`, exclusive. */
 interface UsageBefore {
   readonly used: Rational;
   readonly at: Date;
 }
 
-/** Allowance now, and the stored balance with the former one. */
+/** `given`: the present allowance. `row`: the stored balance, with the former allowance. */
 export interface UsageTerms {
   readonly given: CustomerAllowance;
   readonly row: BalanceRow;
-  /** Returns the result of `SourcesService.endsOf`, which is read at most once. */
+  /** Returns, by subscription id, until when it gave what `row` stores. Reads the database at most once. */
   readonly readEnds: () => Promise<ReadonlyMap<string, Date>>;
 }
 
-/** Reads the usage of the windows of a balance for its recalculation, and what the former sources cover of it. */
+/** Counts usage for the recalculation of a balance. A former allowance covers the usage from before it changed. */
 @Injectable()
 export class CountedUsageService {
   constructor(
@@ -50,9 +50,9 @@ export class CountedUsageService {
   ) {}
 
   /**
-   * Returns the counter of the stored window. All usage up to the former allowance becomes plan usage, even if it was
-   * taken from grants before that allowance was raised. It stays plan usage when the allowance shrinks. If the
-   * recalculation was postponed, the usage is read from the meter, and the former sources cover it until they ended.
+   * Returns the usage of the stored window. All usage up to the former allowance becomes plan usage, even if it was
+   * taken from grants before that allowance was raised. Plan usage does not shrink with the allowance. If the
+   * recalculation was postponed, reads the usage from the meter; former subscriptions cover usage before their end.
    */
   async storedCounter(one: RecalculationRequest, terms: UsageTerms): Promise<UsageCounter> {
     const { customer, entitlement, now } = one;
@@ -66,8 +66,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the usage of a window that replaces another one. Counts only usage before `endAt`, or all usage if `endAt`
-   * is null or the entitlement has no meter.
+   * Returns the usage in a window that replaces another one: only usage before `endAt`, or all usage if `endAt` is null
+   * or the entitlement has no meter.
    */
   usageOfReplacement(
     one: RecalculationRequest,
@@ -101,7 +101,7 @@ export class CountedUsageService {
     return { ...state, counter: { ...counter, used } };
   }
 
-  /** Returns the state with all usage of its window. After a boundary, the counter lacks the usage since then. */
+  /** Returns the state with all usage of its window. After an expiry or a reset, the counter lacks the later usage. */
   async withAllUsage(
     one: RecalculationRequest,
     state: Recalculation,
@@ -112,8 +112,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the state with the usage of its window up to an instant. If the window was not open yet, the former sources
-   * cover this usage.
+   * Returns the state with the usage of its window up to an instant. In a window that is not stored yet, the former
+   * allowances cover this usage.
    */
   async withCoveredUntil(
     one: RecalculationRequest,
@@ -150,8 +150,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the counter with the usage of its window before `at`. If the window was not open yet, the former sources
-   * cover this usage until they ended. Usage within the new allowance needs no former source.
+   * Returns the counter with the given usage. In a window that is not stored yet, the former allowances cover this
+   * usage. They are not read if the present allowance covers all of it.
    */
   private async withFormer(
     one: RecalculationRequest,
@@ -167,7 +167,7 @@ export class CountedUsageService {
       : this.withCovered(one, counter, usage, terms);
   }
 
-  /** Returns the counter with the usage of its window before `at`, which the former sources cover until they ended. */
+  /** Returns the counter with the given usage. Each former allowance covers the usage from before its end. */
   private async withCovered(
     { customer, entitlement: { meterId }, now }: RecalculationRequest,
     counter: UsageCounter,

@@ -10,7 +10,7 @@ export function toNumeric(value: Rational): string {
   return formatDecimal(value, FRACTION_DIGITS);
 }
 
-/** Returns a quantity as a column stores it. Only a `weighted_sum` has quantities that this rounds. */
+/** Rounds a quantity to the digits that a column stores. Only a `weighted_sum` can have more digits. */
 export function asStored(value: Rational): Rational {
   return parseExact(toNumeric(value));
 }

@@ -14,8 +14,8 @@ export class DeleteEntitlementService {
   /**
    * Deletes an entitlement and its cached balances. Does not wait for locks of balances. Fails with
    * `entitlement_in_use` if
-   * - a plan, add-on link, grant or consumption refers to the entitlement;
-   * - a balance of it is being consumed, or it has a meter and a balance with a usage window.
+   * - a plan, add-on link, grant or consumption refers to the entitlement, or another transaction has locked a balance;
+   * - the entitlement has a meter, and a balance with a usage window.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {

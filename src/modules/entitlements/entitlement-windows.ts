@@ -13,8 +13,8 @@ const MAX_PER_COMMIT = 10;
 
 /**
  * Recalculates balances in the background when a calendar window starts, when a grant or a grace period ends, and at
- * the scheduled end of a subscription. Later usage events then count in the new window, or against the new allowance,
- * even if there was no access check before them. Windows that start with a billing period do not need this, because the
+ * the scheduled end of a subscription. From then on, usage events count in the new window, or against the new
+ * allowance, even without an access check. Windows that start with a billing period do not need this, because the
  * renewal recalculates their balances.
  */
 @Injectable()

@@ -73,8 +73,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Invalidates the cached state of a meter's stream. Must be called when a balance begins to use a usage window: if
-   * the window is already open for another balance, opening it again does not invalidate that state.
+   * Invalidates what is cached about a meter's stream (the usage events of one name of the customer). Must be called
+   * when a balance begins to use a usage window: opening a window that is already open does not invalidate it.
    */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
@@ -166,7 +166,7 @@ export class MeteredUsageService {
   }
 
   /**
-   * Opens a usage window for a period and returns its usage, as a balance stores it.
+   * Opens a usage window for a period and returns its usage, rounded to the digits that a balance stores.
    * @param period the whole window, or the first part of it
    * @param heldUntil end of the whole window. The aggregation `weighted_sum` counts its last value until then.
    */

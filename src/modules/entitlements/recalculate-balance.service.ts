@@ -112,8 +112,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Applies each expiry of a grant and each end of a window up to now, in order of time. Stops early when no grant is
-   * left. Then enters the window that contains now.
+   * Applies the expiries of grants and the ends of windows up to now, in order of time, as long as a grant is left.
+   * Finally enters the window that contains now.
    */
   private async advance(
     one: RecalculationRequest,
@@ -159,7 +159,7 @@ export class RecalculateBalanceService {
     return this.counted.withUsageIn(one, state, terms);
   }
 
-  /** Leaves a window that a customer who had lost the entitlement no longer needs. */
+  /** Drops an ended or unused window of a customer who has lost the entitlement, or did not have it until now. */
   private async withoutUnneeded(
     one: RecalculationRequest,
     state: Recalculation,
@@ -218,8 +218,8 @@ export class RecalculateBalanceService {
 
   /**
    * If the entitlement has a meter and the window changed, closes the former usage window. If the window or its usage
-   * changed, records an event for each threshold that usage has newly reached: a commit of usage may have postponed
-   * the recalculation.
+   * changed, records an event for each newly reached threshold: usage may have been stored without events, because it
+   * only postponed the recalculation.
    */
   private async enterWindow(
     { customer, entitlement, now }: RecalculationRequest,

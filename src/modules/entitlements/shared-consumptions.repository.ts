@@ -26,7 +26,7 @@ interface SharedStream {
    * on count in other windows than events before it.
    */
   readonly changesAt: Date | null;
-  /** Aggregation of the meter if its events can be stored with `plainAppend`, which is faster. Null: they cannot. */
+  /** Aggregation of the meter if its events can be stored in a simpler, faster way; otherwise null. */
   readonly plainAggregation: 'count' | 'sum' | null;
 }
 
@@ -78,7 +78,7 @@ export class SharedConsumptionsRepository {
 
   /**
    * Locks the balance and the usage stream of each target until the transaction ends. Never waits for a lock. Returns
-   * the balances in the order of the targets, and undefined for each balance that needs a commit of its own.
+   * the balances in the order of the targets; undefined if a balance needs a commit of its own, as when it is locked.
    */
   async lock(
     targets: readonly SharedTarget[],

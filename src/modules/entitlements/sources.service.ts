@@ -70,9 +70,9 @@ export class SourcesService {
   }
 
   /**
-   * Returns the rule for windows that start before now. If a stored calendar window ended before the subscription that
-   * decided it, this is the rule of that window, because the plan may have another reset now. Otherwise it is `current`,
-   * the rule that applies now.
+   * Returns the rule for windows that started before now. Normally this is `current`, the rule that applies now. But if
+   * the stored window is a calendar window that ended while the stored terms of its subscription still applied, it is
+   * the rule of that window, because the plan may have got another reset only later.
    */
   async formerRule(
     row: BalanceRow,
@@ -92,9 +92,10 @@ export class SourcesService {
   }
 
   /**
-   * Returns the time until which each subscription of a balance gave what is stored, by id: its end, the end of its grace
-   * period, or the start of a period that began after the window of the balance or its last change, because plans may
-   * change with a period; otherwise `now`.
+   * Returns, by id, until when each subscription gave the entitlement as the balance stores it: the earliest of
+   * - the end of the subscription, the end of its grace period, and `now`;
+   * - the start of its current period, if that is after the window or the last change of the balance, because plans may
+   *   change with a period.
    */
   async endsOf(row: BalanceRow, now: Date): Promise<ReadonlyMap<string, Date>> {
     const ids = new Set(row.sources.flatMap(({ subscriptionId }) => subscriptionId ?? []));
@@ -183,7 +184,10 @@ export class SourcesService {
   }
 }
 
-/** Returns the end of a subscription, or the start of a period that is later than a balance; null if neither is known. */
+/**
+ * Returns the end of a subscription or, if earlier, the start of its period if that is after the window or last change
+ * of the balance. Null if neither is known.
+ */
 function endOf(
   { endedAt, cancelAt, currentPeriodStartAt: periodAt }: Subscription,
   { windowEndAt, updatedAt }: Pick<BalanceRow, 'windowEndAt' | 'updatedAt'>,

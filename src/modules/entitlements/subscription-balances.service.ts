@@ -75,8 +75,8 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Returns the instants until which usage counted in former windows of these customers: a later window counts the usage
-   * before such an instant apart. Also returns the stored windows, because each may become a former one at any time.
+   * Returns the instants up to which former windows of these customers counted usage, and the edges of their present
+   * windows, which may become former ones. A later window counts the usage before such an instant separately.
    */
   windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
     return this.balances.windowEdges(customerIds);
@@ -96,7 +96,7 @@ export class SubscriptionBalancesService {
    *   Creates the balance if it is missing, because its window starts with the billing period.
    *
    * Locks usage before the first balance, in the same order as ingestion and background work.
-   * @param billed usage that the transaction bills afterwards, which is locked together with the counted usage
+   * @param billed usage that the transaction bills afterwards. It is locked here too, together with the counted usage.
    */
   async updateAfterChanges(
     changes: readonly SubscriptionChange[],
@@ -156,7 +156,7 @@ export class SubscriptionBalancesService {
 
   /**
    * Returns the balances to recalculate, without duplicates, in lock order: by customer id, then by entitlement id.
-   * Locks their entitlements against deletion: the recalculation would insert a deleted balance again.
+   * Locks their entitlements against deletion: otherwise the recalculation could insert a deleted balance again.
    */
   private async eagerBalances(
     subscriptions: readonly Subscription[],

@@ -11,7 +11,7 @@ import {
  * number of balances would not bound the memory, because a balance with 100 grants takes seven times as much.
  */
 const MAX_BYTES = 50_000_000;
-/** Bytes of a balance without its sources, and of each source (next line). Measured on Node 20. */
+/** Bytes of a balance without its sources, then of each source. Measured on Node 20. */
 const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 

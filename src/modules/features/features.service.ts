@@ -99,7 +99,7 @@ export class FeaturesService {
     return this.features.findAll(ids);
   }
 
-  /** Returns those of the features that have a meter. */
+  /** Returns the features with these ids that have a meter. */
   getMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findMetered(ids);
   }

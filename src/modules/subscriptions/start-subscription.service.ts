@@ -83,8 +83,8 @@ export class StartSubscriptionService {
 
   /**
    * Refuses a subscription with metered prices that starts in or before an archived month, because archived usage
-   * cannot be billed. No further usage is archived until the transaction ends if the caller has locked the usage
-   * streams of the customer (a stream is the events of one name).
+   * cannot be billed. A caller that has locked the usage streams of the customer (a stream is the events of one name)
+   * also prevents further archiving until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {

@@ -10,7 +10,6 @@ const NEVER_BILLED = `
   WHERE next_billing_at IS NULL AND status IN ('trialing', 'active', 'past_due', 'unpaid')
   ORDER BY id LIMIT $1`;
 
-/** Registers a consistency check: every running subscription has a time at which its next work is due. */
 @Injectable()
 export class SubscriptionLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

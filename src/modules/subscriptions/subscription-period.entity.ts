@@ -21,6 +21,6 @@ export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @InstantColumn() readonly fullStartAt!: Date;
   @InstantColumn() readonly fullEndAt!: Date;
   @Column({ type: 'boolean' }) readonly isTrial!: boolean;
-  /** Stays false at an ordinary renewal, which does not change this row. */
+  /** Stays false at an ordinary renewal, which adds the next period and leaves this row unchanged. */
   @Column({ type: 'boolean' }) readonly isClosed!: boolean;
 }

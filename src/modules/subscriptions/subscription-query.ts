@@ -9,7 +9,7 @@ export interface SubscriptionFilter {
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
-  /** Range of the end of the current period. If it has a bound, only subscriptions that renew then can match. */
+  /** Range of the end of the current period. With a bound, only subscriptions that renew at that end match. */
   readonly renews: InstantRange;
 }
 

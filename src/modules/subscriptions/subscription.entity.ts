@@ -103,10 +103,7 @@ export class SubscriptionEntity implements Subscription {
   @InstantColumn({ nullable: true }) readonly renewalFailedAt!: Date | null;
   @Column({ type: 'varchar', length: 64, nullable: true })
   readonly renewalFailureCode!: string | null;
-  /**
-   * End of the claim of the worker that does the due work of the subscription. After it, another worker may claim the
-   * work. Null: the work is not claimed.
-   */
+  /** Time until which a worker has claimed the due work of the subscription. Null: the work is not claimed. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;

@@ -41,15 +41,15 @@ const LOCK_CUSTOMERS = `
   WHERE id = ANY (ARRAY(SELECT customer_id FROM subscription WHERE id = ANY ($1))) AND deleted_at IS NULL
   ORDER BY id ${ROW_LOCKS.reference}`;
 
-/** See `isFirstPaymentOverdue` for the time limit. */
+/** Selects subscriptions that are unpaid, or whose first payment is overdue as in `isFirstPaymentOverdue`. */
 const WITHOUT_AUTOMATIC_CHARGES = `
   SELECT id, status = 'unpaid' AS "isUnpaid" FROM subscription
   WHERE id = ANY ($1) AND (status = 'unpaid'
     OR incomplete_expires_at IS NOT NULL AND (next_billing_at IS NULL OR incomplete_expires_at <= $2))`;
 
 /**
- * Newest period of each subscription. Of two periods that start together, the earlier one is empty, so the one that
- * ends later is the newest. Uses subqueries, because a join would read the whole table.
+ * Newest period of each subscription. Of two periods with the same start, the newest is the one that ends later; the
+ * other one is empty. Uses subqueries, because a join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -62,7 +62,7 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** Items that a pause ended, and items that had not ended before a given time (null: all items), oldest first. */
+/** Items that a pause ended or that had not ended before a given time (null: all items), oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -189,7 +189,7 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /** Returns, for each subscription, the periods that end at or after the earliest time given for it, oldest first. */
+  /** Returns the periods that end at or after the earliest time given for their subscription, oldest first. */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],

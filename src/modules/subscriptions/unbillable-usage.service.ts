@@ -21,9 +21,9 @@ export class UnbillableUsageService {
   constructor(private readonly spans: BillableSpansRepository) {}
 
   /**
-   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Usage from then
-   * on may still have to be billed. The same is true for earlier usage on draft invoices, which this method does not
-   * read. Leaves out customers whose subscriptions have all ended.
+   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Usage since this
+   * start may still have to be billed. So may earlier usage on draft invoices, which this method does not read. Leaves
+   * out customers whose subscriptions have all ended.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);
@@ -31,8 +31,9 @@ export class UnbillableUsageService {
 
   /**
    * Returns when a usage window (the time in which usage counts against one allowance) may begin after a change of
-   * plan: at the start of the subscription, of its current period, or of the local year. Leaves out ended
-   * subscriptions, and the start of the local month, week or day, because only earlier months are archived.
+   * plan: at the start of the subscription, of its current period, or of the local year. Archiving keeps the events at
+   * these times. Leaves out ended subscriptions, and starts of the local month, week or day: only earlier months are
+   * archived.
    */
   async windowStarts(
     customerIds: readonly string[],

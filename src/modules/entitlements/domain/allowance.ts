@@ -25,7 +25,7 @@ export interface AddonSource {
 export type AllowanceSource = PlanSource | AddonSource;
 
 export type CountedSource = AllowanceSource & {
-  /** Allowed quantity, for all units of an add-on. Null: no limit, or a boolean entitlement. */
+  /** Allowed quantity; for an add-on, that of all its units. Null: no limit, or a boolean entitlement. */
   readonly total: Rational | null;
   /** False if an add-on with mode `set` replaces this source. */
   readonly isCounted: boolean;

@@ -96,9 +96,7 @@ export function counterOf(row: BalanceRow): UsageCounter {
   return { window, coveredUntil, used, expiredGrantUsage, planUsage, notifiedThresholds };
 }
 
-/**
- * If the window was replaced before its end, keeps only the notified thresholds that the new window has also reached.
- */
+/** If the window has changed, keeps only the notified thresholds that usage in the new window has reached. */
 export function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;
   const window = windowOf(row);

@@ -18,9 +18,9 @@ import type { ResetWindow } from './reset-window';
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
-   * If the balance has no window now: usage before this time was already counted in former windows. A later window that
-   * contains such usage counts it as plan usage, so that it is not taken from grants. If the former window had no
-   * usage, this is the start of that window. Null if the balance has a window, or never had one.
+   * For a balance that has lost its window: former windows counted the usage before this time. A new window that
+   * includes such usage counts it as plan usage, so that it is not taken from grants. If the former window had no
+   * usage, this is its start. Null if the balance has a window, or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
@@ -121,11 +121,12 @@ export function newlyReached(
 }
 
 /**
- * Returns a copy of the counter whose total usage is `used`, split into two parts. Subscriptions can cover the allowance
- * (null: any usage), or the former `planUsage` if that is greater.
+ * Returns a copy of the counter with the total usage `used`, of which two parts are counted separately. The rest of
+ * `used` is taken from active grants, or is overage.
  * - `expiredGrantUsage` stays the same if usage rises. If usage falls, for example because a usage event was voided, it
  *   falls by the same amount, but not below the part of `used` that subscriptions cannot cover.
- * - `planUsage` is the rest of `used`, up to the amount that subscriptions can cover.
+ * - `planUsage` is the remaining usage, at most the amount that subscriptions can cover: the allowance (null: any
+ *   usage) or the former `planUsage`, whichever is greater.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -143,9 +144,9 @@ export function withUsed<
 }
 
 /**
- * Returns how much usage is taken from each grant. Leaves out usage that expired grants have covered. Of the rest,
- * grants cover only what exceeds the allowance or, if that is greater, `planUsage`. The allowance is used up before the
- * grants, because its rest lapses at the end of the window.
+ * Returns how much usage is taken from each grant. Leaves out usage that expired grants have covered. Grants cover only
+ * usage beyond the allowance or, if that is greater, beyond `planUsage`. The allowance is used up before the grants,
+ * because it lapses at the end of the window.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],

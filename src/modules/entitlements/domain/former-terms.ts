@@ -9,11 +9,11 @@ export interface FormerAllowance {
 }
 
 /**
- * Returns what the subscriptions of a balance allowed until now, in order of time: the stored allowance until the first
- * subscription ended, then the allowance of the others, the last one until `now`. A subscription that was renewed gives
- * its new values after the end of the former ones.
- * @param ends time until which each subscription gave what is stored, by id; at most `now`
- * @param given sources now
+ * Returns the allowances that subscriptions gave up to now, in order of time. The stored allowance applies until the
+ * first subscription ends, then the allowance of the remaining ones, and so on until `now`. A subscription that was
+ * renewed counts with its new values once the former ones have ended.
+ * @param ends by subscription id: time until which the subscription gave what is stored; at most `now`
+ * @param given what the sources give now
  */
 export function formerAllowances(
   { sources, allowance, isEntitled }: Pick<BalanceRow, 'sources' | 'allowance' | 'isEntitled'>,
@@ -38,7 +38,7 @@ export function formerAllowances(
 }
 
 /**
- * Returns the allowance at an instant up to now; null: no limit.
+ * Returns the allowance that applied at an instant, which is not after now; null: no limit.
  * @param former result of `formerAllowances`
  */
 export function allowanceAt(former: readonly FormerAllowance[], at: Date): Rational | null {
@@ -48,9 +48,9 @@ export function allowanceAt(former: readonly FormerAllowance[], at: Date): Ratio
 }
 
 /**
- * Returns the allowance of the sources that have not ended, and of those that follow ended ones. If a counted add-on has
- * ended and does not follow itself, the replaced sources count as well, because it is not stored which add-on replaced
- * them.
+ * Returns the allowance of the sources that have not ended, and of renewed ones with their new values. If a counted
+ * add-on has ended and was not renewed, all sources that an add-on had replaced count again, because it is not stored
+ * which add-on replaced them.
  */
 function without(
   sources: readonly SourceView[],

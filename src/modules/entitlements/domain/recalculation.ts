@@ -126,14 +126,14 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces the former window before its end. If usage counts in both windows, plan
+ * Returns the counter of a window that replaces the former window before its end, so that usage may count in both. Plan
  * usage stays plan usage. Usage taken from grants becomes expired grant usage, because it has already lowered the
  * balances of the grants. Keeps the notified thresholds.
- * - If the new window starts later, usage taken from grants may lie before it. Then only usage beyond the new allowance
- *   counts as taken from grants.
- * - If the new window starts earlier, usage between the two starts was already counted in other windows. It becomes
- *   plan usage, so that it is not taken from grants. Without a former window, the same holds for usage before
- *   `coveredUntil`.
+ * - If the new window starts later, usage taken from grants may lie before it. Therefore only usage beyond the new
+ *   allowance counts as taken from grants.
+ * - If the new window starts earlier, other windows have already counted the usage between the two starts. It becomes
+ *   plan usage, so that it is not taken from grants. Without a former window, this holds for usage before
+ *   `coveredUntil`, the time up to which earlier windows counted usage.
  * @param former usage and grants before the replacement
  * @param allowance allowance of the former window
  */
@@ -145,8 +145,8 @@ export function counterOfReplacement(
     readonly used: Rational;
     /**
      * Part of `used` from before the start of the former window or, without a former window, from before
-     * `coveredUntil`. Zero if the new window does not start earlier than that. If it does and the entitlement has no
-     * meter, all of `used`.
+     * `coveredUntil`. Zero if the new window does not start before that time. Without a meter, it is either zero or all
+     * of `used`.
      */
     readonly earlier: Rational;
     readonly allowance: Rational | null;
@@ -179,11 +179,12 @@ export function lastEndOf(
 }
 
 /**
- * Drops the window of a customer who has lost the entitlement, or did not have it until now, if it has ended or has no
- * usage. Sets `coveredUntil`, because a later window may contain usage that was already counted.
+ * Drops the window of a balance if the window has ended or has no usage. Only for a customer who has lost the
+ * entitlement, or did not have it until now. Notes in `coveredUntil` up to when usage was counted, because a later
+ * window may contain such usage.
  * @param state contains the usage up to `lastEnd`, because later usage does not keep the window
- * @param lastEnd time at which the last subscription or grant ended, if known. Usage up to then was counted, even if the
- *   window ended earlier.
+ * @param lastEnd when the last subscription or grant ended, if known. Usage until then was counted, even after the
+ *   window.
  */
 export function dropUnneededWindow(
   state: Recalculation,
@@ -216,8 +217,9 @@ export function withoutEnded(
 }
 
 /**
- * Returns the usage window that contains `at`. `rule` says when the windows of a subscription begin and end. It is null
- * if the customer has only grants: the current window then keeps its end, and the window after it has no end.
+ * Returns the usage window that contains `at`.
+ * @param rule when a subscription's windows begin and end. Null if there are only grants: the current window then keeps
+ *   its end, and the window after it has no end.
  */
 export function windowFor(
   rule: WindowRule | null,
@@ -248,8 +250,8 @@ export function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): 
 }
 
 /**
- * Returns true if `other` is a new window that may contain usage that was already counted. This is so if `other` starts
- * before the end of the counter's window or, if the counter has no window, before `coveredUntil`.
+ * Returns true if `other` is a new window that may contain usage that was already counted: it starts before the
+ * counter's window ends or, without a window, before the time up to which former windows counted (`coveredUntil`).
  */
 export function isReplacedBy(
   { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,

@@ -28,7 +28,7 @@ export interface BillingSchedule {
   readonly anchor: BillingAnchor;
 }
 
-/** Determines the windows of an entitlement that a subscription gives: when usage is reset, and the billing periods. */
+/** Rule for the usage windows of a subscribed entitlement: how often usage is reset, and the billing periods. */
 export interface WindowRule {
   readonly reset: Reset;
   readonly billing: BillingSchedule;

@@ -62,8 +62,8 @@ function isRunning({ status }: Subscription): boolean {
  * Works out a change that takes effect at once.
  * - In a trial, nothing is billed.
  * - With proration, the unused part of prepaid charges is credited, and the rest of the period is charged at the new
- *   price. Both are counted in the proration unit of the new version. A change of the interval ends the period and
- *   starts a new one.
+ *   price. Both are counted in the proration unit of the new version (`day` or `second`). A change of the interval ends
+ *   the period and starts a new one.
  * - Without proration, new prices start with the next period. A change of the interval is scheduled for the end of the
  *   period.
  */
@@ -135,7 +135,7 @@ export function decideChangeAtEnd(
 
 /**
  * Returns true if one of `others` replaced `item` in an earlier change of the plan or of the same add-on. That change
- * credited the prepaid charge of `item`. If the invoice with this credit is void, the credit is still due.
+ * has credited the prepaid charge of `item`, but the credit is still due if its invoice is void.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -259,7 +259,7 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 
 /**
  * Works out the end of a pause. If the current period has not ended, it continues; otherwise a new period begins now.
- * With proration by day, the reopened items are charged for the date of the resume.
+ * With proration by day, the items that start again are charged for the date of the resume.
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;

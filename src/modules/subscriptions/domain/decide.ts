@@ -58,8 +58,8 @@ function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
 }
 
 /**
- * Does the work that is due at `subscription.nextBillingAt`: the start, the end of a period or trial, a scheduled
- * change or cancellation, or the announcement of the trial's end. Returns the changes, and writes nothing.
+ * Works out the effect of the work that is due at `subscription.nextBillingAt`: the start, the end of a period or
+ * trial, a scheduled change or cancellation, or the announcement of the trial's end.
  */
 export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription, period, pending } = snapshot;
@@ -212,17 +212,17 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns the end of prepaid items that are not credited when the subscription ends at `at`. Within a paid period, they
- * end with the period. Otherwise (in a trial, without a period, or after the last period) they end at `at`.
+ * Returns the end of prepaid items without a credit, if the subscription ends at `at`: the end of the paid period or,
+ * without one (in a trial, or before the first or after the last period), `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
 /**
- * Works out the end of the subscription of a deleted customer. It ends when its next work was due, or at `now` if no
- * work is due yet. Bills nothing. Ends metered items at the start of the current period, which is not billed yet, so that
- * no price applies to the usage in this period.
+ * Works out the end of the subscription of a deleted customer: at `now` or, if its next work was due earlier, at that
+ * time. Bills nothing. Ends metered items at the start of the current period, which is not billed yet, so that no price
+ * applies to the usage in this period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;
@@ -242,7 +242,7 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outco
 /**
  * Returns, for each item with a price in advance, the request to credit the time from `unusedFrom` on. Includes items
  * that an earlier change ended and credited, because that credit is still due if its invoice is void.
- * @param unit proration unit of the plan version after a change; undefined: the unit of each credited line
+ * @param unit after a change: the proration unit of the new plan version; undefined: the unit of each credited line
  */
 export function creditsOf(
   items: readonly SubscriptionItem[],

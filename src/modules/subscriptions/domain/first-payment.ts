@@ -30,8 +30,8 @@ export function activated(subscription: Subscription): Subscription {
 }
 
 /**
- * Returns true if the time limit of the first payment has passed, by this clock or by that of a process that did the
- * due work then. Only a payment in flight can then still activate the subscription.
+ * Returns true if the time limit of the first payment has passed at `now`, or if another process, whose clock may be
+ * ahead, has already done the work due then. Only a payment in flight can then still activate the subscription.
  */
 export function isFirstPaymentOverdue(
   {

@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns an end of an item that a later resume of the subscription does not undo. */
+/** Returns a permanent end of an item: a later resume of the subscription does not undo it. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }

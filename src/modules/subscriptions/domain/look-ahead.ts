@@ -16,9 +16,9 @@ export interface NextBilling {
 }
 
 /**
- * Returns the decisions that may make the next invoice: first `decided`, then the due work that follows if no request
- * changes the subscription. Each further decision assumes that those before it made no invoice, and that a subscription
- * that waits for its first payment, or would wait for it, is active.
+ * Returns the decisions that may make the next invoice: first `decided`, then those about the due work that follows if
+ * no request changes the subscription. Each assumes that the decisions before it made no invoice, and treats a
+ * subscription that waits for its first payment as active.
  */
 export function* billingsAhead(
   snapshot: Snapshot,

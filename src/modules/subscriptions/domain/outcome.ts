@@ -29,7 +29,7 @@ export interface UsageLine extends Omit<
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
 > {
   readonly kind: 'usage';
-  /** Start of the billing period, from which values of a weighted sum carry over. */
+  /** Start of the billing period. Values that a weighted sum got since then carry over into `period`. */
   readonly heldSince: Date;
   readonly meterId: string;
   readonly isByGroup: boolean;
@@ -41,8 +41,8 @@ export interface CreditLine {
   readonly unusedFrom: Date;
   readonly end: 'border' | 'termination';
   /**
-   * After a change: the proration unit of the new plan version, in which the unused part is counted. Absent: the unit
-   * of the credited line.
+   * Unit in which the unused part is counted: after a change, the proration unit of the new plan version. Absent: the
+   * unit of the credited line.
    */
   readonly unit?: 'day' | 'second';
 }
@@ -57,7 +57,7 @@ export interface Billing {
   readonly renewsAt: Date | null;
   readonly lines: readonly BillingLine[];
   /**
-   * Set if late usage (accepted after its period was billed) is billed even without other lines: `closed` on the last
+   * Late usage (accepted after its period was billed) is invoiced even without other lines: `closed` on the last
    * invoice of the subscription, `billed` on any other invoice. Absent: only together with other lines.
    */
   readonly lateUsage?: 'billed' | 'closed';
@@ -151,7 +151,7 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
 
 /**
  * Returns true if the decision ends a period early, or credits charges that were billed in advance. Draft invoices with
- * such charges are finalized before the decision is written.
+ * such charges must be finalized before the decision is written.
  * @param itemId if present, credits of other items do not count
  */
 export function affectsPrepaidCharges({ billing, earned }: Outcome, itemId?: string): boolean {

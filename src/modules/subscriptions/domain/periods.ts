@@ -81,9 +81,9 @@ export function periodsOverdue(subscription: Subscription, at: Date, max: number
 }
 
 /**
- * Returns when a command acts: at `now`, but not before the last change of what is billed. This is the start of the
- * period, a pause, or the start or end of an item. By an earlier time, a change by a process with a faster clock would
- * count as planned, and what it charged would not be credited. Ignores what is planned for the end of the period.
+ * Returns the time at which a command takes effect: `now` or, if later, the last change of what is billed (the start of
+ * the period, a pause, or the start or end of an item). It is later if a process whose clock is ahead made it. At `now`
+ * it would count as planned, and its charges would not be credited. Ignores what is planned for the period's end.
  */
 export function commandTime(
   { subscription, items }: Pick<Snapshot, 'subscription' | 'items'>,
@@ -135,7 +135,7 @@ export function advanceCharges(
  * Returns the charges in arrears of a period that ends at `until.at`. Each price is charged for the part of the period
  * in which it applied.
  * - With proration by day, the date of a termination or a pause is charged.
- * - If a change ends a part, its end is counted in the proration unit of the plan version after the change.
+ * - If a change ends a part, the end is counted in the proration unit of the plan version after the change.
  * - With proration `none`, a price is charged in full if it applied throughout the period. Otherwise each part in which
  *   it applied, for example before and after a pause, is prorated by day.
  * - Usage is counted within the part. For a metered price, only the minimum, the maximum and a fee at zero usage are
@@ -149,8 +149,8 @@ export function arrearsCharges(
     readonly at: Date;
     readonly end: 'border' | 'termination';
     /**
-     * After a change: the proration unit of the new plan version, in which the end is counted. Absent: the unit of each
-     * item.
+     * Unit in which the end is counted: after a change, the proration unit of the new plan version. Absent: the unit of
+     * each item.
      */
     readonly unit?: 'day' | 'second';
   },
@@ -201,8 +201,8 @@ export interface ItemEnding {
 }
 
 /**
- * Returns the request that credited the unused time of an item, if the item was billed in advance and ended within a
- * billed period.
+ * Returns the request that credited the unused time of an item when it ended. Applies only to an item that was billed
+ * in advance and ended within a billed period.
  */
 export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): CreditLine {
   const common = { kind: 'credit' as const, itemId, unusedFrom: endAt };
@@ -268,8 +268,8 @@ function firstPeriodProration(
 }
 
 /**
- * Returns the proration of a part of a period. Its start is counted in the unit of the item, its end in `endUnit`:
- * `day` counts whole dates, `second` counts exact times.
+ * Returns the proration of a part of a period. The start of the part is counted in the unit of the item, its end in
+ * `endUnit`: `day` counts whole dates, `second` counts exact times.
  */
 function partOf(
   { timeZone }: Subscription,

@@ -97,8 +97,8 @@ export interface Subscription {
   /** When the next work (billing, an end or an announcement) is due; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * When due work was first refused since it last succeeded, for example because an invoice would exceed the maximum
-   * amount. Null: the last attempt succeeded.
+   * Time of the first refusal of due work since it last succeeded, for example because an invoice would exceed the
+   * maximum amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
   /** Error code of the last refusal; null if `renewalFailedAt` is null. */
@@ -125,9 +125,8 @@ export interface SoldUsage {
 }
 
 /**
- * Event that ended an item, and so determines how the last part of the item is counted. `pause`: with proration by day,
- * the date of the end is billed. `day_change`, `second_change`: the plan version after the change counts the end by day
- * or by second.
+ * Cause of the end of an item, if it determines how the end is counted. `pause`: with proration by day, the date of the
+ * pause is billed. `day_change`, `second_change`: a change to a plan version that counts the end by day or by second.
  */
 export type ItemEnd = 'pause' | 'day_change' | 'second_change';
 
@@ -152,7 +151,7 @@ export interface SubscriptionItem {
    * pause.
    */
   readonly plannedEndAt: Date | null;
-  /** Determines how the end is counted; null: in the unit of the item's own proration. */
+  /** Null: the end is counted in the unit of the item's own proration. */
   readonly endedBy: ItemEnd | null;
 }
 
