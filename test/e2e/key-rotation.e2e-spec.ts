@@ -8,6 +8,7 @@ import { SEALING_LOCK_CLASS, SealedColumns, SecretBox } from '../../src/platform
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { contentsOfTables } from '../support/leaks';
 import { looksForWriters, openTransaction } from '../support/open-transaction';
+import { sessionOf } from '../support/process-sessions';
 import { RunningService } from '../support/running-service';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -231,6 +232,51 @@ describe('the rotation of encryption keys', () => {
     } finally {
       await commit();
     }
+  });
+
+  /** Ends the session of a process that goes on answering, as in a stop, or while it cannot connect again. */
+  const endSession = (app: TestApp): Promise<void> => sessionOf(app).onApplicationShutdown();
+
+  it('leaves no secret behind that a process without a session seals with the old key', async () => {
+    const before = await start(OLD);
+    const endpoint = await addEndpoint(before);
+    await endSession(before);
+    expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
+
+    const refused = [
+      await before.http
+        .post('/v1/webhooks/endpoints')
+        .send({ url: 'https://example.com/other', events: ['*'] }),
+      await before.http.post(`/v1/webhooks/endpoints/${endpoint}/rotate-secret`),
+      await before.http
+        .post('/v1/api-keys')
+        .set('Idempotency-Key', 'second')
+        .send({ name: 'K', scopes: ['*'] }),
+      // Its refusal would be stored, encrypted like an answer.
+      await before.http
+        .post('/v1/api-keys/key_01h455vb4pex5vsknk084sn02q/roll')
+        .set('Idempotency-Key', 'third')
+        .send({}),
+    ];
+    expect(refused.map(({ status, body }) => [status, (body as { code: string }).code])).toEqual(
+      refused.map(() => [503, 'service_unavailable']),
+    );
+    expect(await countSealed(before, 'old')).toBe(0);
+    const keys = await before.database.query('SELECT FROM idempotency_key');
+    expect(keys).toEqual([]);
+    await secretOf(await start(NEW), endpoint);
+  });
+
+  it('does not begin while a transaction of a process without a session seals with the old key', async () => {
+    const before = await start(OLD);
+    const commit = await openTransaction(before.database, () =>
+      before.app.get(SecretBox).sealToStore('whsec_x', newId('whs')),
+    );
+    await endSession(before);
+    const refused = await rotate(`${NEW},${OLD}`);
+    expect(refused.failure).toMatch(/^A running process seals with the encryption key old\./);
+    await commit();
+    expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
   });
 
   const RETIRE = `UPDATE encryption_key_use SET status = 'retiring' WHERE key_id = 'old'`;

@@ -7,6 +7,7 @@ import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
 import { captureLog, type CapturedLog } from '../support/leaks';
+import { loseNumber } from '../support/process-sessions';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -465,6 +466,25 @@ it('a server without a connection for the probe leaves a process ready that has 
   await Promise.all(Array.from({ length: 40 }, create));
   await administer(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
   await http.get('/health/ready').expect(200);
+});
+
+it('a process without a number at the connection limit closes an idle connection to get one', async () => {
+  const [limited, role] = await createRole();
+  const name = limited.pathname.slice(1);
+  await administer(
+    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+    `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+  );
+  const engine = await startTestApp({ databaseUrl: limited.toString() });
+  undo.push(() => engine.close());
+  const wait = () => engine.database.query('SELECT pg_sleep(0.05)');
+  await Promise.all([wait(), wait(), wait(), wait()]);
+  const open = await engine.database.query(
+    'SELECT FROM pg_stat_activity WHERE datname = current_database()',
+  );
+  await administer(`ALTER DATABASE ${name} CONNECTION LIMIT ${open.length - 1}`);
+  await loseNumber(engine);
+  await engine.http.get('/health/ready').expect(200);
 });
 
 it('a read-only database is unavailable: 503, not ready, and no connection of that time remains', async () => {

@@ -110,6 +110,8 @@ describe('work of a process', () => {
   }
 
   it('is not begun by a process without a number, because no other would see its death', async () => {
+    // Opens the connection of the probe.
+    await first.http.get('/health/ready').expect(200);
     await database.accept(false);
     try {
       await endSessions('number');
@@ -120,9 +122,17 @@ describe('work of a process', () => {
       expect(refused.headers['retry-after']).toBe('2');
       expect(await second.database.query('SELECT id FROM payment')).toEqual([]);
       await expect(first.app.get(DuePayments).runDue()).rejects.toThrow('no session');
+      const isReady = async () => (await first.http.get('/health/ready')).status === 200;
+      await until('it is not ready', async () => !(await isReady()));
+      expect((await first.http.get('/metrics')).text).toMatch(/^service_ready 0$/m);
     } finally {
       await database.accept(true);
     }
+    await first.http.get('/v1/customers').expect(200);
+    await until(
+      'it is ready again',
+      async () => (await first.http.get('/health/ready')).status === 200,
+    );
     const { id, answer } = await inFlight('unnumbered');
     answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/unnumbered' });
     expect(await answer).toMatchObject({ id, status: 'succeeded' });

@@ -84,7 +84,7 @@ export class SecondFactorsService {
         id,
         version: 1,
         adminId,
-        sealedSecret: this.box.seal(secret, id),
+        sealedSecret: await this.box.sealToStore(secret, id),
         lastStep: null,
         recoveryHashes: [],
         enabledAt: null,

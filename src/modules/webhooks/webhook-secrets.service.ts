@@ -111,7 +111,7 @@ export class WebhookSecretsService implements OnModuleInit {
     const row: WebhookSecret = {
       id,
       endpointId,
-      sealed: this.box.seal(secret, id),
+      sealed: await this.box.sealToStore(secret, id),
       createdAt: now,
       expiresAt: null,
     };

@@ -26,6 +26,7 @@ export type { Page, PageRequest } from './keyset';
 export { migrate, SchemaError } from './migrate';
 export { OutcomeUnknownError } from './outcome-unknown';
 export {
+  isConnectionLimit,
   isDataDamaged,
   isDataException,
   isDatabaseOutOfReach,

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from './database';
-import { isLockTimeout, violatesCheck } from './postgres-errors';
+import { isLockTimeout, isTableCreated, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
@@ -95,6 +95,8 @@ export class Partitions {
       return true;
     } catch (error) {
       if (isLockTimeout(error) || violatesCheck(error)) return false;
+      // Another process was faster. `IF NOT EXISTS` looks before it waits for the lock on the table.
+      if (isTableCreated(error)) return true;
       throw error;
     }
   }

@@ -77,6 +77,11 @@ export function isTableMissing(error: unknown): boolean {
   return asPostgresError(error)?.code === '42P01';
 }
 
+/** Returns true if a table to be created exists already, for example because another process has created it. */
+export function isTableCreated(error: unknown): boolean {
+  return asPostgresError(error)?.code === '42P07';
+}
+
 /** Returns true if the server allows no further connection. */
 export function isConnectionLimit(error: unknown): boolean {
   return asPostgresError(error)?.code === '53300';

@@ -64,11 +64,14 @@ const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_b
 
 /** Conversions of an answer: one before it is stored, and one before it is sent. */
 interface AnswerForms {
-  readonly stored: (answer: Answer) => Answer;
+  readonly stored: (answer: Answer) => Promise<Answer>;
   readonly sent: (answer: Answer) => Answer;
 }
 
-const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
+const IN_CLEAR: AnswerForms = {
+  stored: (answer) => Promise.resolve(answer),
+  sent: (answer) => answer,
+};
 
 /** Gives a POST with an `Idempotency-Key` one effect and one answer, however often it is sent. */
 @Injectable()
@@ -102,11 +105,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const response = http.getResponse<Response>();
     const keyed = toKeyedRequest(request, key, bodyField);
     const work = {
-      act: async () => forms.stored(answerOf(response, await lastValueFrom(next.handle()))),
-      answerTo: (error: unknown) => {
-        const refusal = refusalOf(error, requestIdOf(request));
-        return refusal === null ? null : forms.stored(refusal);
-      },
+      act: async () => answerOf(response, await lastValueFrom(next.handle())),
+      answerTo: (error: unknown) => refusalOf(error, requestIdOf(request)),
+      stored: forms.stored,
     };
     const outcome =
       inPhases === undefined

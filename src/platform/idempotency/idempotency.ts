@@ -34,6 +34,8 @@ export interface KeyedWork {
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`; null if the request may be repeated. */
   readonly answerTo: (error: unknown) => Answer | null;
+  /** Converts an answer in the transaction that stores it. */
+  readonly stored: (answer: Answer) => Promise<Answer>;
 }
 
 interface KeyedCall {
@@ -60,7 +62,7 @@ export class Idempotency {
     return this.once(request, work, () =>
       this.database.transaction(async () => {
         await this.claim(request);
-        const answer = await work.act();
+        const answer = await work.stored(await work.act());
         await this.repository.complete(request.key, answer);
         return answer;
       }),
@@ -83,7 +85,7 @@ export class Idempotency {
           if (wasClaimed && (await this.find(request)) !== null) throw new KeyTaken();
           throw error;
         });
-      if (!current.claimed) return this.claimAndStore(request, answer);
+      if (!current.claimed) return this.claimAndStore(request, answer, work);
       if (current.stored !== null) return current.stored;
       // Another process, or a notification from the payment provider, may have stored an answer first.
       const known = await this.find(request);
@@ -154,7 +156,7 @@ export class Idempotency {
    */
   private async once(
     request: KeyedRequest,
-    { answerTo }: KeyedWork,
+    work: KeyedWork,
     run: () => Promise<Answer>,
   ): Promise<KeyedOutcome> {
     const givesUpAt = performance.now() + this.maxWaitForFirstRequestMs;
@@ -171,9 +173,9 @@ export class Idempotency {
         if (known === null) return { answer: await act(), replayed: false };
       } catch (error) {
         if (!(error instanceof KeyTaken)) {
-          const refusal = act === run ? answerTo(error) : null;
+          const refusal = act === run ? work.answerTo(error) : null;
           if (refusal === null) throw error;
-          act = () => this.claimAndStore(request, refusal);
+          act = () => this.claimAndStore(request, refusal, work);
           continue;
         }
       }
@@ -186,9 +188,14 @@ export class Idempotency {
     }
   }
 
-  private claimAndStore(request: KeyedRequest, answer: Answer): Promise<Answer> {
+  private claimAndStore(
+    request: KeyedRequest,
+    unstored: Answer,
+    { stored }: KeyedWork,
+  ): Promise<Answer> {
     return this.database.transaction(async () => {
       await this.claim(request);
+      const answer = await stored(unstored);
       await this.repository.complete(request.key, answer);
       return answer;
     });

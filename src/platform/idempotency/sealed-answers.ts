@@ -19,9 +19,12 @@ export class SealedAnswers implements OnModuleInit {
     });
   }
 
-  /** @param key key as the client sent it */
-  seal(answer: Answer, key: string): Answer {
-    return { ...answer, body: this.box.seal(answer.body, ownerOf(key)) };
+  /**
+   * Seals an answer that the open transaction stores.
+   * @param key key as the client sent it
+   */
+  async seal(answer: Answer, key: string): Promise<Answer> {
+    return { ...answer, body: await this.box.sealToStore(answer.body, ownerOf(key)) };
   }
 
   open(answer: Answer, key: string): Answer {

@@ -1,9 +1,14 @@
+import { writeSync } from 'node:fs';
 import type { LoggerService } from '@nestjs/common';
 import pino, { type Logger } from 'pino';
 import type { Configuration } from '../config';
 import { isDatabaseOutOfReach } from '../database';
 import { traceIds } from '../tracing';
 import { batchedOutput } from './batched-output';
+import { steadyOutput } from './steady-output';
+
+/** File descriptor of the standard output. */
+const STANDARD_OUTPUT = 1;
 
 /** Fields whose values are redacted at the top three levels of a logged object. */
 const SECRET_FIELDS = [
@@ -37,16 +42,8 @@ export function createLogger(
   );
 }
 
-/**
- * Returns a destination that writes synchronously. After a write has failed, for example on a closed terminal, drops
- * all further lines. Otherwise pino would buffer and retry forever, and the process would not end.
- */
 function standardOutput(): pino.DestinationStream {
-  const stream = pino.destination({ dest: 1, sync: true });
-  stream.on('error', () => {
-    stream.write = () => true;
-  });
-  return batchedOutput(stream);
+  return batchedOutput(steadyOutput((bytes) => writeSync(STANDARD_OUTPUT, bytes)));
 }
 
 /** Omits the parameters of a failed SQL statement from its error, because they may contain hashes and secrets. */

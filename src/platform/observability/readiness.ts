@@ -2,12 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { ReservedConnection } from '../database';
 import { serviceUnavailable } from '../errors';
-import { ClockCheck } from '../processes';
+import { ClockCheck, NO_SESSION, ProcessSession } from '../processes';
 import { Lifecycle } from './lifecycle';
 import { Metrics } from './metrics';
 
 /** Time limit in milliseconds for the answer of the database, so that the probe is answered within 1 s. */
 const ANSWER_MS = 800;
+/** Longer than a process usually needs to connect again, so that a short loss does not keep requests away. */
+const MAX_WITHOUT_NUMBER_MS = 5_000;
 
 /** Checks that this process can answer requests and do due work. */
 @Injectable()
@@ -16,6 +18,7 @@ export class Readiness {
     private readonly reservedConnection: ReservedConnection,
     private readonly lifecycle: Lifecycle,
     private readonly clockCheck: ClockCheck,
+    private readonly session: ProcessSession,
     { registry }: Metrics,
   ) {
     const isReady = () =>
@@ -33,7 +36,10 @@ export class Readiness {
     });
   }
 
-  /** @throws {ProblemError} if the process stops, its database is out of reach or read-only, or its clock is wrong */
+  /**
+   * @throws {ProblemError} if the process stops, its database is out of reach or read-only, its clock is wrong, or it
+   *   has had no number for more than 5 s
+   */
   async check(): Promise<void> {
     if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');
     // `OutageLog` logs the reason.
@@ -42,5 +48,6 @@ export class Readiness {
     });
     const { fault } = this.clockCheck;
     if (fault !== null) throw serviceUnavailable(fault);
+    if (this.session.withoutNumberMs > MAX_WITHOUT_NUMBER_MS) throw serviceUnavailable(NO_SESSION);
   }
 }

@@ -1,7 +1,7 @@
 export { AbandonedWork } from './abandoned-work';
 export { Claims } from './claims';
 export { ClockCheck } from './clock-check';
-export { ProcessSession } from './process-session';
+export { NO_SESSION, ProcessSession } from './process-session';
 export { ProcessesModule } from './processes.module';
 export {
   FREQUENT_ATTEMPTS,

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Client } from 'pg';
+import { DataSource } from 'typeorm';
 import { ConfigurationError } from '../config';
-import { Database, openConnection } from '../database';
+import { Database, isConnectionLimit, openConnection, poolUseOf } from '../database';
 import { serviceUnavailable } from '../errors';
 import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
 
@@ -11,6 +12,11 @@ export const PROCESS_LOCK_CLASS = 720_575;
 const RECONNECT_MS = 250;
 const MAX_WAIT_FOR_NUMBER_MS = 3_000;
 const CHECK_NUMBER_EVERY_MS = 25;
+/** Connections that the pool keeps when the process needs one for its session. */
+const MIN_POOL_CONNECTIONS = 2;
+
+/** Reason why a process refuses work, as a sentence. */
+export const NO_SESSION = 'This process has no session on the database.';
 
 const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
@@ -32,6 +38,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('process-session');
   private client: Client | null = null;
   private current: number | null = null;
+  /** Time since which this process has had no number, on the clock of `performance.now()`. */
+  private lostAt = performance.now();
   private reconnect: NodeJS.Timeout | null = null;
   private firstAttempt: Promise<void> | null = null;
   private stopped = false;
@@ -40,12 +48,18 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     private readonly database: Database,
+    private readonly dataSource: DataSource,
     private readonly secrets: SecretBox,
     private readonly keyUses: EncryptionKeyUses,
   ) {}
 
   get number(): number | null {
     return this.current;
+  }
+
+  /** Milliseconds for which this process has had no number; 0 while it has one. */
+  get withoutNumberMs(): number {
+    return this.current === null ? performance.now() - this.lostAt : 0;
   }
 
   /**
@@ -58,7 +72,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     const givesUpAt = performance.now() + MAX_WAIT_FOR_NUMBER_MS;
     while (this.current === null) {
       if (performance.now() >= givesUpAt) {
-        throw serviceUnavailable('This process has no session on the database.');
+        throw serviceUnavailable(NO_SESSION);
       }
       await sleep(CHECK_NUMBER_EVERY_MS);
     }
@@ -100,7 +114,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
    */
   async query<Row extends object>(sql: string): Promise<readonly Row[]> {
     const { client } = this;
-    if (client === null) throw new Error('This process has no session on the database.');
+    if (client === null) throw new Error(NO_SESSION);
     try {
       return (await client.query<Row>(sql)).rows;
     } catch (error) {
@@ -143,8 +157,16 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       void client?.end().catch(() => undefined);
       if (error instanceof ConfigurationError) throw error;
       this.logFailure(error);
+      if (isConnectionLimit(error)) await this.closeIdleConnection().catch(() => undefined);
       this.connectAgain();
     }
+  }
+
+  /** Closes an idle connection of the pool, so that the server allows one for the session. */
+  private async closeIdleConnection(): Promise<void> {
+    const { idle, busy } = poolUseOf(this.dataSource);
+    if (idle === 0 || idle + busy <= MIN_POOL_CONNECTIONS) return;
+    await this.database.withConnection(() => Promise.resolve());
   }
 
   private handleLostConnection(client: Client, error: unknown): void {
@@ -152,6 +174,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     this.logFailure(error);
     this.client = null;
     this.current = null;
+    this.lostAt = performance.now();
     this.announceChange();
     // A connection that timed out may still hold the lock.
     void client.end().catch(() => undefined);

@@ -3,6 +3,7 @@ import { AuditTrail } from '../audit';
 import { Clock } from '../clock';
 import { ConfigurationError } from '../config';
 import { Database } from '../database';
+import { serviceUnavailable } from '../errors';
 import type { KeyStatus } from './encryption-key-use.entity';
 import { SealedTextError, SecretBox } from './secret-box';
 
@@ -35,6 +36,10 @@ const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 export const SEALING_LOCK_CLASS = 720_576;
 
 const IS_UNUSED = `SELECT pg_try_advisory_xact_lock(${SEALING_LOCK_CLASS}, hashtext($1)) AS unused`;
+
+const HOLD = `SELECT pg_advisory_xact_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
+
+const STATUS = 'SELECT status FROM encryption_key_use WHERE key_id = $1';
 
 const SET_STATUS = 'UPDATE encryption_key_use SET status = $2 WHERE key_id = ANY ($1)';
 
@@ -107,6 +112,20 @@ export class EncryptionKeyUses {
       }
       return ids;
     });
+  }
+
+  /**
+   * Prevents that a key is retired before the open transaction ends. The lock of the process does not suffice: a process
+   * that has lost its session, or stops, has none, but still answers requests.
+   * @throws {ProblemError} `service_unavailable` when the key was retired
+   */
+  async hold(keyId: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(HOLD, [keyId]);
+    // Read after the lock, so that this sees what a rotation has committed meanwhile.
+    const status = await this.database.queryValue<KeyStatus>(STATUS, [keyId]);
+    if (status === 'in_use') return;
+    throw serviceUnavailable('The encryption key of this process was retired.');
   }
 
   private async requireUnused(id: string, newId: string): Promise<void> {

@@ -21,8 +21,14 @@ export class SecretBox {
   private readonly secrets: ReadonlyMap<string, KeyObject>;
   private readonly sealingKey: EncryptionKey;
 
-  /** @param keys the first key encrypts, all keys decrypt */
-  constructor(keys: readonly EncryptionKey[]) {
+  /**
+   * @param keys the first key encrypts, all keys decrypt
+   * @param holdKey prevents that the key with this id is retired before the open transaction ends
+   */
+  constructor(
+    keys: readonly EncryptionKey[],
+    private readonly holdKey: (id: string) => Promise<void> = () => Promise.resolve(),
+  ) {
     const [sealingKey] = keys;
     if (sealingKey === undefined) throw new Error('There is no encryption key.');
     this.sealingKey = sealingKey;
@@ -37,7 +43,20 @@ export class SecretBox {
     return this.secrets.has(id);
   }
 
-  /** @param owner name that the text is bound to; `open` needs the same name */
+  /**
+   * Seals a text that the open transaction stores. The key is not retired before the transaction ends.
+   * @param owner as in {@link seal}
+   * @throws {ProblemError} `service_unavailable` when the key was retired
+   */
+  async sealToStore(text: string, owner: string): Promise<string> {
+    await this.holdKey(this.sealingKey.id);
+    return this.seal(text, owner);
+  }
+
+  /**
+   * Seals a text that is not stored. Use {@link sealToStore} for all others.
+   * @param owner name that the text is bound to; `open` needs the same name
+   */
   seal(text: string, owner: string): string {
     const { id, secret } = this.sealingKey;
     const nonce = randomBytes(NONCE_BYTES);

@@ -21,7 +21,9 @@ import { SecretBox } from './secret-box';
         { encryptionKeys, dataDirectory }: Configuration,
         uses: EncryptionKeyUses,
       ): Promise<SecretBox> => {
-        const box = new SecretBox(encryptionKeys ?? (await keysIn(dataDirectory, uses)));
+        const box = new SecretBox(encryptionKeys ?? (await keysIn(dataDirectory, uses)), (id) =>
+          uses.hold(id),
+        );
         await uses.verify(box);
         return box;
       },
