@@ -17,6 +17,8 @@ interface Running {
   /** Set while the server still starts. Resolves to null if `DATABASE_URL` is set, or if the server failed to start. */
   embedded: Promise<EmbeddedServer | null>;
   app: NestExpressApplication | null;
+  /** Set while `app` is created and begins to listen, so that it is stopped before its database. */
+  opening: Promise<void> | null;
   /** Exports the last spans, and stops tracing. Null without tracing. */
   stopTracing: (() => Promise<void>) | null;
   isStopping: boolean;
@@ -35,6 +37,7 @@ async function main(): Promise<void> {
   const running: Running = {
     embedded: Promise.resolve(null),
     app: null,
+    opening: null,
     stopTracing: null,
     isStopping: false,
   };
@@ -82,12 +85,32 @@ async function start(
     configuration.migrationWaitMs,
   );
   for (const name of migrations) logger.info({ migration: name }, 'migrated');
+  if (isStopping(running)) return;
+  running.opening = open(running, configuration, { databaseUrl, logger });
+  await running.opening;
+  if (isStopping(running) || running.app === null) return;
+  if (configuration.answersHttp) announce(await running.app.getUrl(), embedded);
+  else logger.info('worker started');
+}
+
+/** A signal can change the property at any time. TypeScript assumes that it does not change between two checks. */
+function isStopping(running: Running): boolean {
+  return running.isStopping;
+}
+
+/** Creates the application and lets it listen. A signal meanwhile leaves it created only. */
+async function open(
+  running: Running,
+  configuration: Configuration,
+  { databaseUrl, logger }: { readonly databaseUrl: string; readonly logger: Logger },
+): Promise<void> {
   const app = await NestFactory.create<NestExpressApplication>(
     EngineModule.with(configuration, databaseUrl, logger),
     new HttpAdapter(),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
   );
   running.app = app;
+  if (isStopping(running)) return;
   if (configuration.answersHttp) {
     await app.listen(configuration.port, configuration.host);
   } else {
@@ -95,8 +118,6 @@ async function start(
   }
   // Starts last, so that the process is not reported ready before it listens and its background work has started.
   await app.get(MonitoringServer).listen();
-  if (configuration.answersHttp) announce(await app.getUrl(), embedded);
-  else logger.info('worker started');
 }
 
 /** Prints the addresses of the service to the standard output, as plain text instead of log lines. */
@@ -122,7 +143,7 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
     if (running.isStopping) return;
     running.isStopping = true;
     logger.info({ signal }, 'stopping');
-    const inTime = await finishWithin(configuration.shutdownTimeoutMs, running.app?.close());
+    const inTime = await finishWithin(configuration.shutdownTimeoutMs, close(running));
     if (!inTime) logger.error('requests and jobs in flight did not finish in time');
     await running.stopTracing?.();
     const started = running.embedded.then(() => undefined);
@@ -136,6 +157,11 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void stop(signal));
   }
+}
+
+async function close(running: Running): Promise<void> {
+  await running.opening?.catch(() => undefined);
+  await running.app?.close();
 }
 
 async function finishWithin(timeoutMs: number, work: Promise<void> | undefined): Promise<boolean> {

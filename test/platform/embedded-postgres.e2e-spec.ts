@@ -440,6 +440,32 @@ it('is stopped when the service receives a signal during its start', async () =>
   expect(await readdir(join(directory, 'users'))).toEqual([]);
 });
 
+it('is stopped only after a service whose start a signal interrupted, which then does not listen', async () => {
+  const main = join(__dirname, '../../src/main.ts');
+  const service = spawn(process.execPath, [join(support, 'run-ts.cjs'), main], {
+    env: {
+      ...process.env,
+      DATABASE_URL: undefined,
+      DATA_DIR: await makeDirectory(0o755),
+      PORT: '0',
+      LOG_LEVEL: 'debug',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(service, 'exit');
+  const lines: string[] = [];
+  createInterface(service.stdout).on('line', (line) => {
+    lines.push(line);
+    if (line.includes('Starting Nest application')) service.kill('SIGTERM');
+  });
+  expect(await ended).toEqual([0, null]);
+  const from = lines.findIndex((line) => line.includes('"msg":"stopping"'));
+  expect(from).toBeGreaterThan(0);
+  const unwanted = /Billing engine:|"level":"(?:error|fatal)"/;
+  expect(lines.slice(from).filter((line) => unwanted.test(line))).toEqual([]);
+  expect(lines.at(-1)).toContain('"msg":"stopped"');
+});
+
 it('can use a directory that only its owner can enter, as root or another user', async () => {
   const directory = await makeDirectory(0o700);
   const first = await start(directory);

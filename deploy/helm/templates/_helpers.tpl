@@ -21,7 +21,12 @@ env:
     value: {{ .role }}
   {{- range $name, $value := .root.Values.settings }}
   - name: {{ $name }}
+    {{- /* Helm reads numbers as float64, and would write 2000000 as 2e+06. */}}
+    {{- if and (kindIs "float64" $value) (eq $value (floor $value)) }}
+    value: {{ int64 $value | quote }}
+    {{- else }}
     value: {{ $value | quote }}
+    {{- end }}
   {{- end }}
 envFrom:
   - secretRef:
