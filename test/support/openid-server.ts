@@ -139,9 +139,9 @@ export class OpenIdServer {
       if (context.path !== '/token') return;
       this.tokenRequests += 1;
       await this.held;
-      const body = context.body as { id_token?: string };
+      const body = context.body as { id_token?: string } | null;
       const isOther = this.signsWithOtherKey || this.hasNewKey;
-      if (body.id_token === undefined) return;
+      if (body?.id_token === undefined) return;
       if (this.forged === null && !isOther && !this.omitsKid) return;
       const key = isOther ? other : createPrivateKey({ key: jwk, format: 'jwk' });
       const named = this.hasNewKey ? newKey.kid : jwk.kid;
