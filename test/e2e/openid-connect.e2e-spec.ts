@@ -3,7 +3,7 @@ import { checkedClient } from '../support/checked-client';
 import { createAdmin, pageOf } from '../support/admins';
 import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { captureLog, contentsOfTables } from '../support/leaks';
-import { CLIENT, OpenIdServer, type Person } from '../support/openid-server';
+import { CLIENT, type OpenIdAnswer, OpenIdServer, type Person } from '../support/openid-server';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -66,6 +66,7 @@ describe('signing in with OpenID Connect', () => {
     provider.hasNewKey = false;
     provider.publishesBothKeys = false;
     provider.omitsKid = false;
+    provider.changes = {};
     provider.held = null;
     provider.person = ADA;
   });
@@ -392,6 +393,75 @@ describe('signing in with OpenID Connect', () => {
     });
   });
 
+  describe('when an answer of the provider', () => {
+    const METADATA = '/.well-known/openid-configuration';
+    const person = { ...ADA, email: 'answers@example.com' };
+    let app: TestApp;
+
+    beforeAll(() => createAdmin(engine, 'viewer', person.email));
+    beforeEach(async () => {
+      app = await start({ databaseUrl: engine.databaseUrl, environment: settings() });
+    });
+    afterEach(() => app.close());
+
+    const having = (fields: object) => (answer: OpenIdAnswer) => {
+      answer.body = { ...(answer.body as object), ...fields };
+    };
+    const status = (code: number) => (answer: OpenIdAnswer) => {
+      answer.status = code;
+    };
+    const text = (answer: OpenIdAnswer) => {
+      answer.body = 'Welcome';
+    };
+
+    it.each<[string, object]>([
+      ['authorization_endpoint', { authorization_endpoint: undefined }],
+      ['authorization_endpoint', { authorization_endpoint: 'not a url' }],
+      ['authorization_endpoint', { authorization_endpoint: 'javascript:alert(1)' }],
+      ['token_endpoint', { token_endpoint: undefined }],
+      ['token_endpoint', { token_endpoint: 'ftp://provider.example/token' }],
+      ['jwks_uri', { jwks_uri: {} }],
+      ['userinfo_endpoint', { userinfo_endpoint: 5 }],
+    ])('names an unusable %s, is unavailable until it is right: %j', async (_, fields) => {
+      provider.changes = { [METADATA]: having(fields) };
+      const answer = await http(app).get(BEGIN).redirects(0);
+      expect(problem(answer)).toEqual([503, 'openid_unavailable']);
+      provider.changes = {};
+      expect((await signIn(person, app)).status).toBe(303);
+    });
+
+    const unavailable = [503, 'openid_unavailable'];
+    const refused = [401, 'openid_refused'];
+    const unusableKeys = (answer: OpenIdAnswer) => {
+      const { keys } = answer.body as { readonly keys: readonly object[] };
+      answer.body = { keys: keys.map((key) => ({ ...key, n: '!!' })) };
+    };
+
+    const moved = (answer: OpenIdAnswer) => {
+      having({ token_endpoint: `${provider.issuer}/moved` })(answer);
+    };
+
+    it.each<[string, string, (answer: OpenIdAnswer) => void, readonly unknown[]]>([
+      ['with keys that cannot be read', '/jwks', unusableKeys, unavailable],
+      ['with keys fails', '/jwks', status(500), unavailable],
+      ['with keys has none', '/jwks', having({ keys: null }), unavailable],
+      ['with tokens fails', '/token', status(500), unavailable],
+      ['with tokens is empty', '/token', status(204), unavailable],
+      ['with tokens is not JSON', '/token', text, unavailable],
+      ['with tokens has no ID token', '/token', having({ id_token: 5 }), unavailable],
+      ['with claims fails', '/me', status(500), unavailable],
+      ['with claims is about another person', '/me', having({ sub: 'other' }), refused],
+      ['with metadata names a wrong address', METADATA, moved, unavailable],
+    ])('%s, reads its metadata again', async (_, path, change, expected) => {
+      provider.changes = { [path]: change };
+      expect(problem(await signIn(person, app))).toEqual(expected);
+      const { discoveries } = provider;
+      provider.changes = {};
+      expect((await signIn(person, app)).status).toBe(303);
+      expect(provider.discoveries).toBeGreaterThan(discoveries);
+    });
+  });
+
   it.each([
     [
       'an error of the provider',
@@ -402,12 +472,22 @@ describe('signing in with OpenID Connect', () => {
     ],
     ['another code', (query: URLSearchParams) => query.set('code', 'x')],
     ['no code', (query: URLSearchParams) => query.delete('code')],
+    [
+      'an ID token instead of a code',
+      (query: URLSearchParams) => {
+        query.delete('code');
+        query.set('id_token', 'x');
+      },
+    ],
     ['another issuer', (query: URLSearchParams) => query.set('iss', 'https://evil.example')],
-  ])('is refused for a redirect back with %s', async (_, change) => {
+  ])('is refused for a redirect back with %s, and keeps the metadata', async (_, change) => {
     const { location, cookie } = await begin();
+    const { discoveries } = provider;
     const query = new URLSearchParams(await provider.authorize(location));
     change(query);
     expect(problem(await finish(query.toString(), cookie))).toEqual([401, 'openid_refused']);
+    await begin();
+    expect(provider.discoveries).toBe(discoveries);
   });
 
   it('is finished once, by the browser that began it, in ten minutes', async () => {

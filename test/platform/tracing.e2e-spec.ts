@@ -273,6 +273,39 @@ describe('a receiver of traces that', () => {
       await traces.close();
     }
   });
+
+  it('never ends its answer is disconnected, and gets later spans', async () => {
+    const traces = await TraceReceiver.start();
+    let begun = 0;
+    let closed = 0;
+    traces.behave((response) => {
+      begun += 1;
+      response.writeHead(200);
+      const sending = setInterval(() => response.write('x'), 50);
+      response.on('close', () => {
+        clearInterval(sending);
+        closed += 1;
+      });
+    });
+    const service = await RunningService.start(
+      made.url,
+      tracingTo(traces.url, {
+        ROLE: 'api',
+        OTEL_BSP_EXPORT_TIMEOUT: '200',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      }),
+    );
+    try {
+      await service.get('/v1/customers');
+      await until('the end of the connections', () => begun > 0 && closed === begun);
+      traces.behave((response) => response.end());
+      await service.get('/v1/coupons');
+      await until('a later span', () => traces.named('GET /v1/coupons').length > 0);
+    } finally {
+      await service.kill();
+      await traces.close();
+    }
+  });
 });
 
 describe('a service without a receiver of traces', () => {

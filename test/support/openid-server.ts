@@ -20,6 +20,13 @@ export interface Person {
   readonly groups?: readonly string[];
 }
 
+/** An answer of the provider. */
+export interface OpenIdAnswer {
+  status: number;
+  /** Usually the object that is sent as JSON. Null: nothing is sent, with status 204. */
+  body: unknown;
+}
+
 type IdTokenClaims = Readonly<Record<string, unknown>>;
 
 /** An OpenID provider (npm `oidc-provider`) in this process. It signs everybody in without a prompt. */
@@ -38,6 +45,8 @@ export class OpenIdServer {
   publishesBothKeys = false;
   /** If true, ID tokens do not name their key. */
   omitsKid = false;
+  /** Changes the answers at paths of the provider, for example `/token`. */
+  changes: Readonly<Record<string, (answer: OpenIdAnswer) => void>> = {};
   /** Token requests are answered after this promise. */
   held: Promise<void> | null = null;
   tokenRequests = 0;
@@ -121,6 +130,7 @@ export class OpenIdServer {
     });
     provider.use(async (context, next) => {
       await next();
+      this.changes[context.path]?.(context);
       if (context.path === '/.well-known/openid-configuration') this.discoveries += 1;
       if (context.path === '/jwks' && (this.hasNewKey || this.publishesBothKeys)) {
         const { keys } = context.body as { readonly keys: readonly unknown[] };
@@ -129,9 +139,9 @@ export class OpenIdServer {
       if (context.path !== '/token') return;
       this.tokenRequests += 1;
       await this.held;
-      const body = context.body as { id_token?: string };
+      const body = context.body as { id_token?: string } | null;
       const isOther = this.signsWithOtherKey || this.hasNewKey;
-      if (body.id_token === undefined) return;
+      if (body?.id_token === undefined) return;
       if (this.forged === null && !isOther && !this.omitsKid) return;
       const key = isOther ? other : createPrivateKey({ key: jwk, format: 'jwk' });
       const named = this.hasNewKey ? newKey.kid : jwk.kid;

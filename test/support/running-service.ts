@@ -1,7 +1,7 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 const RUN_TS = join(__dirname, 'run-ts.cjs');
@@ -17,6 +17,7 @@ export class RunningService {
     readonly readyAt: number,
     /** Lines of its standard output. */
     private readonly output: readonly string[],
+    private readonly lines: Interface,
   ) {}
 
   /**
@@ -45,8 +46,9 @@ export class RunningService {
     );
     const ended = once(service, 'exit');
     const output: string[] = [];
+    const lines = createInterface(service.stdout);
     const announced = new Promise<string>((resolve, reject) => {
-      createInterface(service.stdout)
+      lines
         .on('line', (line) => {
           output.push(line);
           const [, url] = /^Billing engine: (.*)$/.exec(line) ?? [];
@@ -54,7 +56,7 @@ export class RunningService {
         })
         .on('close', () => reject(new Error('The service ended before it listened.')));
     });
-    return new RunningService(await announced, service, ended, performance.now(), output);
+    return new RunningService(await announced, service, ended, performance.now(), output, lines);
   }
 
   /** @param timeoutMs time limit of the request */
@@ -80,6 +82,15 @@ export class RunningService {
     return this.output
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** Stops reading the standard output, as a log collector that hangs does. */
+  pauseLog(): void {
+    this.lines.pause();
+  }
+
+  resumeLog(): void {
+    this.lines.resume();
   }
 
   /** Asks the process to end, and returns its exit code. */

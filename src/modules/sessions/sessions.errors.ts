@@ -72,10 +72,10 @@ export const openIdDisabled = defineProblem({
 export const openIdUnavailable = defineProblem({
   code: 'openid_unavailable',
   kind: 'unavailable',
-  title: 'The OpenID provider does not answer',
+  title: 'The OpenID provider is unavailable',
   meaning:
-    'The OpenID provider cannot be reached, is not the issuer in `OIDC_ISSUER`, or has a new key: try again. The log of the service has the reason.',
-  detail: () => 'The OpenID provider does not answer. Try again, or ask who runs this service.',
+    'The OpenID provider cannot be reached or used, is not the issuer in `OIDC_ISSUER`, or has a new key: try again. The log of the service has the reason.',
+  detail: () => 'The OpenID provider is unavailable. Try again, or ask who runs this service.',
 });
 
 export const openIdRefused = defineProblem({

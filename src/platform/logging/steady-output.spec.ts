@@ -26,10 +26,40 @@ describe('steady output', () => {
 
   afterEach(() => jest.useRealTimers());
 
-  it('writes a line in parts, also when a pipe is full', () => {
-    failures = ['EAGAIN', 'EBUSY'];
-    output().write('one: ä\n');
-    expect(written).toBe('one: ä\n');
+  const fullPipe = (times: number) => Array.from({ length: times }, () => 'EAGAIN');
+
+  it('writes a line as soon as a full pipe has room, before later lines', () => {
+    const stream = output();
+    failures = ['EAGAIN', 'EBUSY', 'EAGAIN'];
+    stream.write('one: ä\n');
+    stream.write('two\n');
+    expect(written).toBe('');
+    jest.advanceTimersByTime(200);
+    expect(written).toBe('one: ä\ntwo\n');
+  });
+
+  it('keeps 4 MB for a full pipe, drops further lines, and says how many were lost', () => {
+    const stream = output();
+    failures = fullPipe(6);
+    const line = `${'x'.repeat(1_999_999)}\n`;
+    for (const text of [line, line, 'third\n', 'fourth\n']) stream.write(text);
+    expect(written).toBe('');
+
+    jest.advanceTimersByTime(1_000);
+    stream.write('fifth\n');
+    const [one, two, note = '', ...rest] = written.split('\n');
+    expect([`${one ?? ''}\n`, `${two ?? ''}\n`]).toEqual([line, line]);
+    expect(JSON.parse(note)).toMatchObject({ level: 'error', lost: 2, code: 'EAGAIN' });
+    expect(rest).toEqual(['fifth', '']);
+  });
+
+  it('waits for a full pipe when the process exits', () => {
+    const stream = output();
+    failures = fullPipe(4);
+    stream.write('last\n');
+    process.emit('exit', 0);
+    stream.write('stopped\n');
+    expect(written).toBe('last\nstopped\n');
   });
 
   it('goes on after the disk was full, and says how many lines were lost', () => {

@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Context,
@@ -28,16 +29,22 @@ const KINDS = {
  * @returns a function that exports the last spans and switches tracing off
  */
 export async function startTracing(logger: Logger): Promise<() => Promise<void>> {
-  const [core, resources, sdk, { OTLPTraceExporter }] = await Promise.all([
+  const [core, resources, sdk, { OTLPTraceExporter }, http] = await Promise.all([
     import('@opentelemetry/core'),
     import('@opentelemetry/resources'),
     import('@opentelemetry/sdk-trace-base'),
     import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/otlp-exporter-base/node-http'),
   ]);
   core.setGlobalErrorHandler((error) => {
     logger.warn({ context: 'tracing', err: error }, 'spans were not exported');
   });
-  const processor = new sdk.BatchSpanProcessor(new OTLPTraceExporter());
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the exporter itself reads its variables with it
+  const { agentFactory, timeoutMillis } = http.convertLegacyHttpOptions({}, 'TRACES', '', {});
+  const exporter = new OTLPTraceExporter({
+    httpAgentOptions: async (protocol) => limited(await agentFactory(protocol), timeoutMillis),
+  });
+  const processor = new sdk.BatchSpanProcessor(exporter);
   // The end of a span starts the timer of the next export. Without this binding, that export would run in the
   // context of the span, and its log lines would name the trace of the span.
   processor.onEnd = AsyncResource.bind(processor.onEnd.bind(processor), 'tracing');
@@ -66,4 +73,24 @@ export async function startTracing(logger: Logger): Promise<() => Promise<void>>
       sleep(LAST_EXPORT_MS, undefined, { ref: false }),
     ]);
   };
+}
+
+/**
+ * Makes an agent use each connection for one request, and for at most `timeoutMs`. The exporter itself limits only the
+ * time without a byte: a receiver that never ends its answer would keep an export running, and the exporter stops
+ * exporting when 30 are running.
+ */
+function limited(agent: Agent, timeoutMs: number): Agent {
+  const connect = agent.createConnection.bind(agent);
+  agent.createConnection = (...parameters) => {
+    const socket = connect(...parameters);
+    const timer = setTimeout(() => socket?.destroy(), timeoutMs);
+    timer.unref();
+    socket?.once('close', () => {
+      clearTimeout(timer);
+    });
+    return socket;
+  };
+  agent.keepSocketAlive = () => false;
+  return agent;
 }

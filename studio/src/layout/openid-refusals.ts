@@ -9,7 +9,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   unknown_admin: 'There is no account with your email.',
   inactive_admin: 'Your account is inactive.',
   openid_expired: 'The sign-in has expired, was begun elsewhere or is finished. Sign in again.',
-  openid_unavailable: 'The OpenID provider does not answer. Try again later.',
+  openid_unavailable: 'The OpenID provider is unavailable. Try again later.',
   openid_disabled: 'This service has no OpenID provider. Sign in with email and password.',
 };
 

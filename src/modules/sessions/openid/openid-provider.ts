@@ -5,7 +5,6 @@ import {
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
   type Configuration as ClientConfiguration,
-  ClientError,
   ClientSecretBasic,
   ClientSecretPost,
   customFetch,
@@ -15,11 +14,13 @@ import {
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
+  type ServerMetadata,
 } from 'openid-client';
 import { Configuration, type OpenIdSettings } from '../../../platform/config';
 import { OutboundHttp, resolverFor } from '../../../platform/outbound';
 import { openIdDisabled, openIdRefused, openIdUnavailable } from '../sessions.errors';
 import { joinClaims, type PersonClaims } from '../domain/openid-identity';
+import { isRefusal, isUntrusted } from './openid-faults';
 import { fetchThrough, OpenIdCallError } from './openid-http';
 
 /** Random values of one sign-in. They tie the answer of the provider to the browser that began the sign-in. */
@@ -31,6 +32,13 @@ export interface OpenIdRequest {
 
 /** Time after which the metadata of the provider is read again. */
 const METADATA_MS = 3_600_000;
+/** Fields of the metadata with the addresses that a sign-in needs; the last one is optional. */
+const ADDRESSES = [
+  'authorization_endpoint',
+  'token_endpoint',
+  'jwks_uri',
+  'userinfo_endpoint',
+] as const;
 const SCOPES = 'openid email profile';
 
 /** Signs people in at the configured OpenID provider, with the authorization code flow and PKCE (RFC 7636). */
@@ -95,10 +103,13 @@ export class OpenIdProvider implements OnApplicationShutdown {
    */
   async finish(query: string, { state, nonce, verifier }: OpenIdRequest): Promise<PersonClaims> {
     const { redirectUrl } = this.settings;
+    const url = new URL(`${redirectUrl}?${query}`);
+    // Parameters of other flows, which this service does not use.
+    for (const unused of ['id_token', 'token']) url.searchParams.delete(unused);
     const found = this.connected();
     const client = await found;
     try {
-      const tokens = await authorizationCodeGrant(client, new URL(`${redirectUrl}?${query}`), {
+      const tokens = await authorizationCodeGrant(client, url, {
         expectedState: state,
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
@@ -111,10 +122,10 @@ export class OpenIdProvider implements OnApplicationShutdown {
       return joinClaims(claims, shown);
     } catch (error) {
       this.log(error);
-      const isUnknown = isKeyUnknown(error);
-      // This sign-in has used its code, so only the next one can use new keys.
-      if (isUnknown || isSignatureWrong(error)) this.forget(found);
-      throw isUnknown || isUnreachable(error) ? openIdUnavailable() : openIdRefused();
+      if (isRefusal(error)) throw openIdRefused();
+      // This sign-in has used its code, so only the next one can use new metadata and keys.
+      this.forget(found);
+      throw isUntrusted(error) ? openIdRefused() : openIdUnavailable();
     }
   }
 
@@ -165,41 +176,25 @@ export class OpenIdProvider implements OnApplicationShutdown {
       methods === undefined || methods.includes('client_secret_basic')
         ? ClientSecretBasic(clientSecret)
         : ClientSecretPost(clientSecret);
-    return discovery(new URL(issuer), clientId, clientSecret, authenticate, options);
+    const client = await discovery(new URL(issuer), clientId, clientSecret, authenticate, options);
+    checkAddresses(client.serverMetadata(), allowsPlainHttp);
+    return client;
+  }
+}
+
+/** @throws {OpenIdCallError} if the provider does not name an address that a sign-in needs, or it is not allowed */
+function checkAddresses(metadata: ServerMetadata, allowsPlainHttp: boolean): void {
+  const scheme = allowsPlainHttp ? /^https?:/ : /^https:/;
+  for (const field of ADDRESSES) {
+    const address: unknown = metadata[field];
+    if (field === 'userinfo_endpoint' && address === undefined) continue;
+    if (typeof address !== 'string' || !URL.canParse(address) || !scheme.test(address)) {
+      throw new OpenIdCallError(`The metadata of the OpenID provider has no usable ${field}.`);
+    }
   }
 }
 
 function messagesOf(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   return [error.message, ...messagesOf(error.cause)];
-}
-
-/**
- * Returns true if the error means that none of the provider's keys, as last read, fits the ID token. It is also an
- * error if several keys fit, because the token does not name its key; then returns false.
- */
-function isKeyUnknown(error: unknown): boolean {
-  return keyDetailsOf(error).candidates?.length === 0;
-}
-
-/**
- * Returns true if the error means that the signature of the ID token is wrong. The provider may have changed its key:
- * if its tokens do not name their key, the former key is tried.
- */
-function isSignatureWrong(error: unknown): boolean {
-  return keyDetailsOf(error).signature !== undefined;
-}
-
-/** Returns the details that the client library adds to its errors about keys and signatures; empty for other errors. */
-function keyDetailsOf(error: unknown): {
-  readonly candidates?: readonly unknown[];
-  readonly signature?: Uint8Array;
-} {
-  if (!(error instanceof ClientError) || !(error.cause instanceof Error)) return {};
-  return error.cause.cause ?? {};
-}
-
-function isUnreachable(error: unknown): boolean {
-  if (error instanceof OpenIdCallError) return true;
-  return error instanceof Error && error.cause !== undefined && isUnreachable(error.cause);
 }

@@ -1,0 +1,60 @@
+import {
+  AuthorizationResponseError,
+  ClientError,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'openid-client';
+
+/** Codes of the client library for claims of an ID token that do not fit the sign-in. */
+const CLAIM_FAULTS: ReadonlySet<string | undefined> = new Set([
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+]);
+
+/** Details that the client library adds to its errors. Each error has some of them. */
+interface Details {
+  /** Claims of the ID token. */
+  readonly claims?: unknown;
+  /** Query of the redirect. */
+  readonly parameters?: unknown;
+  /** Header of the ID token. */
+  readonly header?: unknown;
+  readonly signature?: unknown;
+  /** Keys of the provider that fit the ID token. */
+  readonly candidates?: readonly unknown[];
+}
+
+/**
+ * Returns true if the provider refused the sign-in, or if the redirect or the claims do not fit it. What was read of the
+ * provider's metadata and keys is not the cause.
+ */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
+    return true;
+  if (!(error instanceof ClientError)) return false;
+  if (CLAIM_FAULTS.has(error.code)) return true;
+  const details = detailsOf(error);
+  // Several keys fit, because the ID token does not name its key.
+  if (details?.candidates !== undefined) return details.candidates.length > 0;
+  if (error.code !== 'OAUTH_INVALID_RESPONSE') return false;
+  // The error about a missing code has no details.
+  return details === null || details.claims !== undefined || details.parameters !== undefined;
+}
+
+/**
+ * Returns true if an answer of the provider is not to be trusted: the signature of the ID token is wrong, its claims are
+ * about another person, or the provider asks for other credentials. The metadata and keys, as last read, may be the
+ * cause: if ID tokens do not name their key, a former key is tried.
+ */
+export function isUntrusted(error: unknown): boolean {
+  if (error instanceof WWWAuthenticateChallengeError) return true;
+  if (!(error instanceof ClientError)) return false;
+  if (error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return true;
+  const details = detailsOf(error);
+  if (details === null || details.candidates !== undefined) return false;
+  return details.signature !== undefined || details.header !== undefined;
+}
+
+function detailsOf({ cause }: ClientError): Details | null {
+  return cause instanceof Error ? ((cause.cause as Details | undefined) ?? null) : null;
+}
