@@ -16,8 +16,7 @@ export interface Binaries {
 
 export interface BinariesOptions {
   /**
-   * The engine's data directory; gets a copy of the programs if the installed ones are unusable and `user` is
-   * undefined.
+   * The engine's data directory. If `user` is undefined and the installed programs are unusable, they are copied to it.
    */
   readonly directory: string;
   readonly user: ServerUser | undefined;

@@ -16,14 +16,18 @@ import { identifyPidNamespace } from './process-identity';
  * may change it.
  */
 
-/** Longer than a killed container takes to end. */
+/** Time to wait for the lock. It is longer than a killed container takes to end. */
 const CLAIM_TIMEOUT_MS = 10_000;
 
-/** File descriptor that holds the lock, also in child processes that inherit it; null: this system has no such locks. */
+/**
+ * File descriptor with the lock on `users.lock`. Child processes that inherit it hold the lock too. Null: this system
+ * has no such locks.
+ */
 export type Claim = number | null;
 
 /**
- * Claims the directory for the PID namespace of this process.
+ * Claims the directory for the PID namespace of this process, because process ids mean something only within a
+ * namespace.
  *
  * @throws {EmbeddedPostgresError} when processes of another namespace use the directory
  */
@@ -67,7 +71,8 @@ async function attempt(directory: string, namespace: string): Promise<Claim | un
 }
 
 /**
- * @param program flock of util-linux, or of BusyBox, which ends with 1 for every error, and then says what is wrong
+ * Tries to lock the open file, without waiting.
+ * @param program `flock` of util-linux or BusyBox. BusyBox exits with 1 for every error too, but then writes to stderr.
  * @throws {EmbeddedPostgresError} when the program could not be run, or was killed
  */
 export function lock(

@@ -32,7 +32,7 @@ export interface EmbeddedOptions {
   /** Created if missing. */
   readonly database: string;
   readonly log: (message: string) => void;
-  /** Receives what an operator must know, also from a command. Default: `log`. */
+  /** Receives the messages that need an operator's attention. Default: `log`. */
   readonly warn?: (message: string) => void;
   /** PostgreSQL settings, such as `{ fsync: 'off' }`. A server that is already running keeps its settings. */
   readonly settings?: Readonly<Record<string, string>>;

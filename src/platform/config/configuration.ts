@@ -102,7 +102,10 @@ const TRACING_NAMES = Object.keys(TRACING_SETTINGS) as (keyof typeof TRACING_SET
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
-/** Checks all settings. As the base class of {@link Configuration}, it does so before that class reads them. */
+/**
+ * Checks all settings. This is a base class, because its constructor runs before {@link Configuration} reads any
+ * setting.
+ */
 class ValidSettings {
   protected readonly settings: SettingsReader;
   /** True if traces are exported. */

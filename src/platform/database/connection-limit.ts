@@ -62,8 +62,9 @@ export function shareAtConnectionLimit(pool: Pool): void {
 }
 
 /**
- * Gives the connections of a pool to its callers in the order of their arrival. Passes no more callers to the pool than
- * it may have connections. Otherwise each refused connection would make the pool open another one for a waiting caller.
+ * Gives the connections of a pool to callers in the order of their arrival. At most as many callers as the pool may
+ * have connections are passed to the pool. If more were waiting in the pool, each refused connection would make the
+ * pool open another one for them.
  */
 class ConnectionQueue {
   private readonly connect: (callback: Callback) => void;
@@ -71,8 +72,8 @@ class ConnectionQueue {
   /** Number of callers that have a connection or are about to get one. */
   private active = 0;
   /**
-   * Connections that callers have. The pool also reports the release of a connection that opened too late for its
-   * caller, but such a connection is not in this set.
+   * Connections that callers have. Other connections are released too: those that opened after their caller had given
+   * up.
    */
   private readonly held = new Set<PoolClient>();
   /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */

@@ -9,7 +9,7 @@ export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 @Check('encryption_key_use_status_check', `"status" IN ('in_use', 'retiring', 'retired')`)
 export class EncryptionKeyUseEntity {
   @PrimaryColumn({ type: 'varchar', length: 32, collation: 'C' }) readonly keyId!: string;
-  /** Name to which the encrypted sample is bound (see `SecretBox`). Decryption needs the same name. */
+  /** Owner (see `SecretBox`) to which the encrypted sample is bound. Decryption needs the same text. */
   @Column({ type: 'text' }) readonly owner!: string;
   @Column({ type: 'text' }) readonly sealed!: string;
   @Column({ type: 'varchar', length: 20, default: 'in_use' }) readonly status!: KeyStatus;
