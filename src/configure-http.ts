@@ -49,8 +49,8 @@ import type { HttpApplication } from './http-application';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /**
- * Longer than the 60 s for which load balancers keep idle connections, so that they never use a connection that this
- * process has closed.
+ * Longer than the 60 s for which load balancers keep idle connections. Otherwise a load balancer could send a request
+ * on a connection that this process has just closed.
  */
 const KEEP_ALIVE_MS = 65_000;
 /** Longer than {@link KEEP_ALIVE_MS}, because Node applies this limit to idle connections too. */

@@ -15,9 +15,7 @@ export interface Binaries {
 }
 
 export interface BinariesOptions {
-  /**
-   * The engine's data directory. If `user` is undefined and the installed programs are unusable, they are copied to it.
-   */
+  /** The engine's data directory. Programs that the user of this process cannot run in place are copied to it. */
   readonly directory: string;
   readonly user: ServerUser | undefined;
   readonly log: (message: string) => void;

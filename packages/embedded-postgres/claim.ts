@@ -20,14 +20,12 @@ import { identifyPidNamespace } from './process-identity';
 const CLAIM_TIMEOUT_MS = 10_000;
 
 /**
- * File descriptor with the lock on `users.lock`. Child processes that inherit it hold the lock too. Null: this system
- * has no such locks.
+ * File descriptor that holds the lock, also in child processes that inherit it; null: this system has no such locks.
  */
 export type Claim = number | null;
 
 /**
- * Claims the directory for the PID namespace of this process, because process ids mean something only within a
- * namespace.
+ * Reserves the directory for the PID namespace (container) of this process, which sees no processes of another one.
  *
  * @throws {EmbeddedPostgresError} when processes of another namespace use the directory
  */
@@ -71,8 +69,8 @@ async function attempt(directory: string, namespace: string): Promise<Claim | un
 }
 
 /**
- * Tries to lock the open file, without waiting.
- * @param program `flock` of util-linux or BusyBox. BusyBox exits with 1 for every error too, but then writes to stderr.
+ * @param program `flock` of util-linux or BusyBox. Both exit with 1 if the lock is held. BusyBox also exits with 1
+ *   after errors, but then writes to stderr.
  * @throws {EmbeddedPostgresError} when the program could not be run, or was killed
  */
 export function lock(

@@ -15,10 +15,7 @@ export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 /** Prefix of the name of an ephemeral server's directory. The id of the process that started the server follows. */
 const PREFIX = 'billing-engine-postgres-';
 
-/**
- * A directory that is older than this and not claimed is an orphan: a live process claims its new directory much
- * sooner.
- */
+/** An older directory without a claim is an orphan, because a live process claims its new directory much sooner. */
 const CLAIMED_WITHIN_MS = 60_000;
 
 /** PostgreSQL settings that prefer speed to durability, and allow enough connections for several pools. */

@@ -28,10 +28,7 @@ export async function choosePort(directory: string, wanted: number | undefined):
   throw new EmbeddedPostgresError(`No port of ${LOOPBACK} is free for the embedded database.`);
 }
 
-/**
- * Writes the port file. Overwrites it in place, so that it keeps its owner when root writes. A partly written number
- * does no harm.
- */
+/** Overwrites the port file in place, so that it keeps its owner when root writes. Half a number does no harm. */
 export async function rememberPort(directory: string, port: number): Promise<void> {
   await writeFile(join(directory, PORT_FILE), `${port}\n`);
 }

@@ -1,9 +1,7 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/**
- * Maximum wait of a piece of work for the previous one, which may run for minutes. After that, both run in parallel.
- */
+/** Maximum wait of a piece of work for the previous one, which may run for minutes. After it, both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;

@@ -5,14 +5,12 @@ export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly erro
 
 interface BatchOptions {
   readonly maxItems: number;
-  /**
-   * If true, the first batch starts one turn of the event loop later. It then contains all items that arrive together.
-   */
+  /** If true, the first batch starts one turn of the event loop later, to include all items that arrive together. */
   readonly waitsForOthers?: true;
   /**
    * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
-   * first of them would get a batch of its own. The wait ends early when half of the earlier items are there: with 6
-   * items in the batch and 4 in the queue at its end, when the queue has 5. A single caller never waits.
+   * first of them would get a batch of its own. The wait ends early once enough items wait: half of the number in the
+   * batch and in the queue behind it. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
   /** Returns true if the items of a failed batch are retried one by one. Without this function, all its items fail. */

@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Column types whose values `pg` reads and writes without conversion. The value of each is the SQL type for a cast from
- * text. It has no length, because the column itself checks the length.
+ * Keys: column types whose values `pg` reads and writes without conversion. Values: SQL types to which text is cast.
+ * They have no length, because the column itself checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],

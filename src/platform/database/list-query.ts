@@ -35,8 +35,7 @@ export class ListQuery {
   private isByIndex = false;
 
   /**
-   * @param indexEnd last expression of the table's indexes on filtered or sorted columns: `id`, or `time` for
-   *   {@link idTime}
+   * @param indexEnd last expression of the indexes on filtered or sorted columns: `id`, or `time` for {@link idTime}
    * @param usualOrder order of the pages if neither a filter nor the caller sets another one
    */
   constructor(
@@ -66,8 +65,8 @@ export class ListQuery {
 
   /**
    * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Call it
-   * for one column at most. The index starts with the column, so it is in the usual order of the list only within one
-   * value. Therefore the statement reads one page per value, and merges the pages.
+   * for one column at most. In the usual order of the list, the statement reads one page per value and merges these
+   * pages, because the index has that order only within one value.
    */
   whereOneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -118,9 +117,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if its value is missing or has
-   *   the
-   * wrong type. With `hasLongValues`, a missing value is first looked up in the cursor's row.
+   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or its value is missing or has
+   *   the wrong type. With `hasLongValues`, a missing value is first looked up in the cursor's row.
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,

@@ -9,7 +9,7 @@ const POLL_EVERY_MS = 250;
 /** Application name of the sessions that migrate. */
 export const MIGRATION_SESSION = 'billing-engine migration';
 
-/** Interval of statements that keep the lock's session from being idle. The server ends idle sessions after 45 s. */
+/** Interval of statements that keep the session with the lock busy. The server ends it if it is idle for 45 s. */
 const KEEP_EVERY_MS = 10_000;
 /** A statement that takes no snapshot, because `CREATE INDEX CONCURRENTLY` waits for transactions with a snapshot. */
 const KEEP = 'SHOW application_name';
@@ -26,8 +26,8 @@ const FORMER = `
   SELECT activity.pid, ${SESSION_COLUMNS} FROM pg_stat_activity AS activity
   WHERE activity.application_name = '${MIGRATION_SESSION}' AND activity.datname = current_database()`;
 /**
- * Ends a session if this user has the right to, and waits up to 1 s for its end. Has no parameters, because they would
- * make the session keep a snapshot (see `tryLock`).
+ * Ends a session if this user may, and waits up to 1 s for its end. Has no parameters, because with parameters the
+ * session would keep a snapshot.
  */
 const END = (pid: number): string => `
   DO $$ BEGIN PERFORM pg_terminate_backend(${pid}, 1000);
@@ -37,10 +37,10 @@ const END = (pid: number): string => `
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction, and takes the migration lock until the transaction ends. A lock of the session would be wrong:
- * behind a pooler, it would outlive the process that took it. A suspended process loses the lock, because the server
- * ends its idle transaction. Therefore also ends all sessions of earlier migrations: their next statements would change
- * what this process migrates.
+ * Opens a transaction, and takes the migration lock until the transaction ends. Does not use a session-level lock,
+ * because behind a pooler it would outlive the process that took it. A suspended process loses the lock, because the
+ * server ends its idle transaction. Therefore also ends the sessions of earlier migrations: their next statements would
+ * change what this process migrates.
  * @param onWait called with a description of the session that holds the lock, or that does not end
  * @returns signal that is aborted, with a `MigrationLockError`, when the session ends and the lock is lost
  * @throws {MigrationLockError} if the wait for the lock, or for the end of those sessions, takes too long

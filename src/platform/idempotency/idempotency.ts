@@ -15,10 +15,7 @@ const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_BETWEEN_READS_MS = 10;
 const MAX_PAUSE_BETWEEN_READS_MS = 250;
-/**
- * Value of `Retry-After` while another request with the same key is running. That request usually ends within this
- * time. If its process dies, another process takes it over within this time.
- */
+/** `Retry-After` while a request with the same key runs. It usually ends, or is taken over, within this time. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** Thrown if another request has claimed the key. Rolls the transaction back, so that the stored answer can be read. */
@@ -31,8 +28,8 @@ export interface KeyedOutcome {
 
 export interface KeyedWork {
   /**
-   * Executes the request and returns its answer. Must have changed nothing if it throws an error that `answerTo`
-   * answers.
+   * Executes the request and returns its answer. If it throws an error that `answerTo` answers, nothing may have
+   * changed.
    */
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`; null if the request may be repeated. */
@@ -97,7 +94,7 @@ export class Idempotency {
   }
 
   /**
-   * Does the work of {@link inPhases} for a request without a key.
+   * As {@link inPhases}, for a request without a key.
    * @throws {OutcomeUnknownError} if the database fails after the first transaction
    */
   inPhasesWithoutKey<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -131,8 +128,8 @@ export class Idempotency {
   }
 
   /**
-   * Releases the keys that were claimed for the resources and have no answer, so that their requests can be repeated.
-   * Call it when the work of these requests has ended without an answer, or cannot end any more.
+   * Releases the unanswered keys that were claimed for the resources, so that their requests can be repeated. Call it
+   * when the work of these requests has ended without an answer, or can never end.
    */
   async releaseFor(resourceIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();

@@ -1,10 +1,10 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
-/** `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: has no texts. */
+/** `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: no text needs it. */
 export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 
-/** An encryption key used in this database, with an encrypted sample. A process with a wrong key cannot decrypt it. */
+/** An encryption key used in this database. The encrypted sample shows if a process has the right key of this id. */
 @Entity('encryption_key_use')
 @Check('encryption_key_use_status_check', `"status" IN ('in_use', 'retiring', 'retired')`)
 export class EncryptionKeyUseEntity {

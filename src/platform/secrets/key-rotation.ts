@@ -75,7 +75,7 @@ export class KeyRotation {
     }
   }
 
-  /** Encrypts a text again with the first key. Returns null for a text that cannot be opened. */
+  /** Encrypts a text again with the first key. Returns null if the text cannot be decrypted. */
   private sealedAgain({ ownerOf }: SealedColumn, { key, sealed }: SealedText): string | null {
     const owner = ownerOf(key);
     try {
