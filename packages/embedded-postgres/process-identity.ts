@@ -38,8 +38,7 @@ async function bootId(): Promise<string> {
 }
 
 /**
- * Returns a value that no other PID namespace with live processes has. Each container usually has a PID namespace of
- * its own. Returns null on systems without such namespaces.
+ * Returns a value that no other PID namespace (such as a container) with processes has. Null on systems without them.
  */
 export async function identifyPidNamespace(): Promise<string | null> {
   if (process.platform !== 'linux') return null;
