@@ -49,8 +49,8 @@ import type { HttpApplication } from './http-application';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /**
- * Longer than the 60 s for which load balancers keep idle connections, so that they never use a connection that this
- * process has closed.
+ * Longer than the 60 s for which load balancers keep idle connections. Otherwise a load balancer could send a request
+ * on a connection that this process has just closed.
  */
 const KEEP_ALIVE_MS = 65_000;
 /** Longer than {@link KEEP_ALIVE_MS}, because Node applies this limit to idle connections too. */
@@ -65,8 +65,8 @@ const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 /**
- * Memory, in bytes, to reserve for an NDJSON body, which is read in chunks. Two unfinished lines take at most 2 MiB,
- * and the lines that wait to be stored take 1 MiB.
+ * Memory, in bytes, to reserve for an NDJSON body, which is read in chunks: at most 2 MiB for two unfinished lines, and
+ * 1 MiB for lines that wait to be stored.
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 

@@ -54,7 +54,7 @@ export class EngineModule implements NestModule {
 
   /**
    * @param database URL of the database, or a source that opens one
-   * @param logger for the log of requests; by default lines on the standard output
+   * @param logger logs requests; default: one that writes lines to the standard output
    */
   static with(
     configuration: Configuration,

@@ -14,7 +14,7 @@ const DATABASE_REFUSES = /^(28...|3D000|3F000)$/;
 /** SQLSTATE `insufficient_privilege`. */
 const RIGHT_MISSING = '42501';
 
-/** SQLSTATE `query_canceled`, also of the statement timeout. The lock timeout has another one, and no setting. */
+/** SQLSTATE `query_canceled`, usually caused by the statement timeout. A lock timeout has another SQLSTATE. */
 const STATEMENT_ENDED = '57014';
 
 /** Errors whose message says what to do. */

@@ -15,10 +15,7 @@ export interface Binaries {
 }
 
 export interface BinariesOptions {
-  /**
-   * The engine's data directory; gets a copy of the programs if the installed ones are unusable and `user` is
-   * undefined.
-   */
+  /** The engine's data directory. Programs that the user of this process cannot run in place are copied to it. */
   readonly directory: string;
   readonly user: ServerUser | undefined;
   readonly log: (message: string) => void;

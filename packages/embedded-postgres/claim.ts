@@ -16,14 +16,16 @@ import { identifyPidNamespace } from './process-identity';
  * may change it.
  */
 
-/** Longer than a killed container takes to end. */
+/** Time to wait for the lock. It is longer than a killed container takes to end. */
 const CLAIM_TIMEOUT_MS = 10_000;
 
-/** File descriptor that holds the lock, also in child processes that inherit it; null: this system has no such locks. */
+/**
+ * File descriptor that holds the lock, also in child processes that inherit it; null: this system has no such locks.
+ */
 export type Claim = number | null;
 
 /**
- * Claims the directory for the PID namespace of this process.
+ * Reserves the directory for the PID namespace (container) of this process, which sees no processes of another one.
  *
  * @throws {EmbeddedPostgresError} when processes of another namespace use the directory
  */
@@ -67,7 +69,8 @@ async function attempt(directory: string, namespace: string): Promise<Claim | un
 }
 
 /**
- * @param program flock of util-linux, or of BusyBox, which ends with 1 for every error, and then says what is wrong
+ * @param program `flock` of util-linux or BusyBox. Both exit with 1 if the lock is held. BusyBox also exits with 1
+ *   after errors, but then writes to stderr.
  * @throws {EmbeddedPostgresError} when the program could not be run, or was killed
  */
 export function lock(

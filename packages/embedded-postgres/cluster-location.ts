@@ -93,8 +93,8 @@ export async function setAsideOldCluster(dataDirectory: string, log: Log): Promi
 }
 
 /**
- * Stops servers whose engine was killed and whose engine directory was then deleted. Such a server does not end by
- * itself, because its data files still exist: they are in the system directory.
+ * Stops servers that are left over after their engine was killed and its directory deleted. Such a server does not end
+ * by itself, because its data files still exist: they are in the system directory.
  */
 async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {

@@ -15,7 +15,7 @@ import type { ServerUser } from './server-user';
 
 export interface NewCluster {
   readonly cluster: Cluster;
-  /** Path of the directory that contains the cluster and its other files, without symbolic links. */
+  /** The engine's directory, as a path without symbolic links. The cluster can be elsewhere. */
   readonly directory: string;
   readonly binaries: Binaries;
   readonly password: string;
@@ -92,7 +92,7 @@ function stagingPrefix(dataDirectory: string): string {
   return `${dataDirectory}.new-`;
 }
 
-/** Removes the temporary directories of killed starts. Retries, because an initdb of such a start may still run. */
+/** Removes the temporary directories of killed starts. Retries, because one of their initdb processes may still run. */
 async function removeStagingDirectories(dataDirectory: string): Promise<void> {
   const prefix = basename(stagingPrefix(dataDirectory));
   for (const name of await readdir(dirname(dataDirectory))) {

@@ -11,7 +11,7 @@ export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   TZ: 'UTC',
 };
 
-/** Working directory of the commands. Their user may be unable to enter the engine's own working directory. */
+/** Working directory of the commands. Their user may be unable to enter the working directory of the engine. */
 export const CHILD_DIRECTORY = '/';
 
 /** Account that runs a command. Only root can choose another account than its own. */

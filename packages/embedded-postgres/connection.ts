@@ -4,7 +4,7 @@ import { LOOPBACK } from './ports';
 
 const SUPERUSER = 'postgres';
 
-/** Long enough for a server on the same machine. */
+/** Short, because the server runs on the same machine. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 const WRONG_PASSWORD = ['28P01', '28000'];

@@ -27,7 +27,7 @@ export interface Launch {
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** The server holds it until all its processes have ended. */
+  /** Lock on the engine's directory. The server inherits the lock, and holds it until all its processes have ended. */
   readonly claim: Claim;
 }
 

@@ -15,7 +15,7 @@ export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 /** Prefix of the name of an ephemeral server's directory. The id of the process that started the server follows. */
 const PREFIX = 'billing-engine-postgres-';
 
-/** After this time, a process that has created a directory has claimed it, also in another container. */
+/** An older directory without a claim is an orphan, because a live process claims its new directory much sooner. */
 const CLAIMED_WITHIN_MS = 60_000;
 
 /** PostgreSQL settings that prefer speed to durability, and allow enough connections for several pools. */
@@ -58,7 +58,7 @@ async function startIn(parent: string, options: EphemeralOptions): Promise<Embed
   }
 }
 
-/** Returns a directory for temporary files that the server's user can enter. */
+/** Returns a directory for temporary files. The user that runs the server can enter it. */
 async function parentDirectory(): Promise<string> {
   const usual = await realpath(tmpdir());
   if (!isRoot()) return usual;
@@ -92,7 +92,7 @@ async function removeOrphans(parent: string, log: (message: string) => void): Pr
   }
 }
 
-/** @throws {EmbeddedPostgresError} while a process of another container, which has other process ids, uses the directory */
+/** @throws {EmbeddedPostgresError} while a process of another container uses the directory */
 async function removeUnlessInUse(directory: string, log: (message: string) => void): Promise<void> {
   const claim = await claimDirectory(directory, log, 0);
   // Linux without a lock: another container may use the directory.

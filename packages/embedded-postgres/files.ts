@@ -15,7 +15,7 @@ export function messageOf(error: unknown): string {
   return String(error);
 }
 
-/** Returns the result of `read`; undefined if the file does not exist, or its process in /proc has ended (ESRCH). */
+/** Returns the result of `read`; undefined if the file is missing, or belongs to an ended process in /proc (ESRCH). */
 export async function ifExists<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;

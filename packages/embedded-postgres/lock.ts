@@ -53,8 +53,8 @@ async function attempt(path: string, mine: string): Promise<true | undefined> {
 }
 
 /**
- * Deletes the lock of a dead holder. First takes a second lock and reads the holder again, because another process may
- * meanwhile have deleted the lock of the dead holder and acquired it.
+ * Deletes the lock of a dead holder. Meanwhile another process may have deleted it too, and taken the lock itself.
+ * Therefore reads the holder again under a second lock, and deletes only the lock of the dead one.
  */
 async function breakLock(path: string, deadHolder: string): Promise<void> {
   await withLock(`${path}.break`, async () => {

@@ -16,7 +16,7 @@ export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, s
 }
 
 /**
- * Returns the memory limit of the container, or without a limit the memory of the machine. Node reports a missing limit
+ * Returns the memory limit of the container; if there is none, the memory of the machine. Node reports a missing limit
  * as 0, or as more memory than the machine has.
  */
 function memoryBytes(): number {

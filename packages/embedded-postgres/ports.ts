@@ -28,7 +28,7 @@ export async function choosePort(directory: string, wanted: number | undefined):
   throw new EmbeddedPostgresError(`No port of ${LOOPBACK} is free for the embedded database.`);
 }
 
-/** Overwrites the file in place, so that it keeps its owner when root writes. A partly written number is harmless. */
+/** Overwrites the port file in place, so that it keeps its owner when root writes. Half a number does no harm. */
 export async function rememberPort(directory: string, port: number): Promise<void> {
   await writeFile(join(directory, PORT_FILE), `${port}\n`);
 }

@@ -38,8 +38,7 @@ async function bootId(): Promise<string> {
 }
 
 /**
- * Returns a value that distinguishes the PID namespace of this process, such as that of a container, from all others
- * that have processes. Returns null on systems without such namespaces.
+ * Returns a value that no other PID namespace (such as a container) with processes has. Null on systems without them.
  */
 export async function identifyPidNamespace(): Promise<string | null> {
   if (process.platform !== 'linux') return null;

@@ -13,7 +13,7 @@ export function usersDirectory(directory: string): string {
   return join(directory, 'users');
 }
 
-/** Registers this process, and returns the name of the entry. */
+/** Registers this process as a user of the directory's server. Returns the name of the entry. */
 export async function register(directory: string): Promise<string> {
   const name = `${process.pid}-${randomUUID()}`;
   await mkdir(usersDirectory(directory), { recursive: true });

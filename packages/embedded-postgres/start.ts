@@ -17,7 +17,7 @@ import { hasUsers, register, unregister } from './registry';
 export interface EmbeddedServer {
   /** `postgres://postgres:<password>@127.0.0.1:<port>/<database>` */
   readonly connectionString: string;
-  /** True when the server was running without a live user, because its last user died without stopping it. */
+  /** True if the server was already running without a live process that uses it: the last one died. */
   readonly takenOver: boolean;
   /**
    * Ends this caller's use of the server. If no other caller uses the server, stops it and waits until it has ended. A
@@ -27,12 +27,12 @@ export interface EmbeddedServer {
 }
 
 export interface EmbeddedOptions {
-  /** Contains the cluster, password, server log and lock. Created if missing. */
+  /** Contains the password, server log and lock, and usually the cluster. Created if missing. */
   readonly directory: string;
   /** Created if missing. */
   readonly database: string;
   readonly log: (message: string) => void;
-  /** Receives what an operator must know, also from a command. Default: `log`. */
+  /** Receives the messages that need an operator's attention. Default: `log`. */
   readonly warn?: (message: string) => void;
   /** PostgreSQL settings, such as `{ fsync: 'off' }`. A server that is already running keeps its settings. */
   readonly settings?: Readonly<Record<string, string>>;

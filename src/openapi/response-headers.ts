@@ -88,7 +88,7 @@ export function addResponseHeaders(document: OpenAPIObject): void {
   }
 }
 
-/** Returns the schema references of the objects that have conditional reads or changes. */
+/** Returns the schema references of the objects that can be read or changed under a condition. */
 function versionedObjects(paths: OpenAPIObject['paths']): ReadonlySet<string> {
   const objects = Object.entries(paths).flatMap(([path, { get, patch }]) => {
     const isConditional = get?.responses['304'] !== undefined;

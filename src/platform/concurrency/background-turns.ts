@@ -1,18 +1,18 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Maximum wait of a piece of work for the previous piece, which may run for minutes. Then both run in parallel. */
+/** Maximum wait of a piece of work for the previous one, which may run for minutes. After it, both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum pause of one job after its own piece, if the piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Maximum pause of a job whose own piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
- * Limits the background work of a process while requests arrive. Only one piece of background work, such as a
- * transaction, runs at a time. After a piece, all background work pauses for as long as the piece took, but at most for
- * {@link MAX_PAUSE_AFTER_PIECE_MS}. The job of a longer piece pauses for longer, but at most for
- * {@link MAX_PAUSE_OF_LONG_WORK_MS}. Background work then uses at most about half of one core of the database server.
+ * Limits the background work of a process while requests arrive, to about half of one core of the database server. Only
+ * one piece of background work, such as a transaction, runs at a time. After a piece, all background work pauses for as
+ * long as the piece took, but at most for {@link MAX_PAUSE_AFTER_PIECE_MS}. If the piece took longer, its own job still
+ * pauses as long as the piece took, but at most for {@link MAX_PAUSE_OF_LONG_WORK_MS}.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();

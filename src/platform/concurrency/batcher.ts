@@ -5,12 +5,12 @@ export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly erro
 
 interface BatchOptions {
   readonly maxItems: number;
-  /** If true, the first batch starts one turn of the event loop later, to contain all items that arrive together. */
+  /** If true, the first batch starts one turn of the event loop later, to include all items that arrive together. */
   readonly waitsForOthers?: true;
   /**
    * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
-   * first of them would get a batch of its own. The wait ends early when the queue has half as many items as the batch
-   * and the queue had together when the batch ended. A single caller never waits.
+   * first of them would get a batch of its own. The wait ends early once enough items wait: half of the number in the
+   * batch and in the queue behind it. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
   /** Returns true if the items of a failed batch are retried one by one. Without this function, all its items fail. */
@@ -104,8 +104,8 @@ export class Batcher<Item, Answer> {
 }
 
 /**
- * Returns a function that calls `call` in the next turn of the event loop. The next batch then starts before the
- * callers of the previous batch continue. Their work often takes as long as a batch, and would delay the next one.
+ * Returns a function that delays `call` to the next turn of the event loop. The next batch then starts before the
+ * callers of the previous batch continue: their work often takes as long as a batch.
  */
 export function nextTurn<Value>(call: (value: Value) => void): (value: Value) => void {
   return (value) => void setImmediate(call, value);

@@ -37,7 +37,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Waits up to `maxMs` for a turn. Returns a function that ends the turn, or does nothing if the wait timed out. */
+  /** Waits up to `maxMs` for a turn. Returns a function that ends the turn; if the wait timed out, it does nothing. */
   async enterOrTimeOut(maxMs: number): Promise<() => void> {
     const waiting = new AbortController();
     const timer = setTimeout(() => waiting.abort(), maxMs);
@@ -82,7 +82,6 @@ export class ConcurrencyLimiter {
     });
   }
 
-  /** Passes the turn to the work that has waited longest, if any. */
   private leave(): void {
     const next = this.queue.shift();
     if (next === undefined) this.running -= 1;

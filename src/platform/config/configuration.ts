@@ -102,10 +102,9 @@ const TRACING_NAMES = Object.keys(TRACING_SETTINGS) as (keyof typeof TRACING_SET
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
-/** Checks all settings. As the base class of {@link Configuration}, it does so before that class reads them. */
+/** Checks all settings. A base class, so that its constructor runs before {@link Configuration} reads any setting. */
 class ValidSettings {
   protected readonly settings: SettingsReader;
-  /** True if traces are exported. */
   readonly tracing: boolean;
 
   constructor(environment: Environment) {
@@ -187,7 +186,6 @@ export class Configuration extends ValidSettings {
   readonly invoiceFonts = (this.settings.optional('INVOICE_FONTS') ?? []).map((path) =>
     resolve(path),
   );
-  /** Settings that have no effect because of other settings, each with the reason. */
   readonly ineffective = ineffectiveSettings(this.settings, this);
 
   /** @throws {ConfigurationError} naming the first invalid setting */

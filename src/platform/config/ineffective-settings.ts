@@ -1,6 +1,6 @@
 import { SETTING_NAMES, type SettingName, type SettingsReader } from './settings-reader';
 
-/** Parts of the configuration that make other settings ineffective. Null: switched off, or not set. */
+/** Settings that decide if other settings have an effect. Null: switched off, or not set. */
 interface DecidingSettings {
   readonly auth: 'open' | 'required';
   readonly databaseUrl: string | null;

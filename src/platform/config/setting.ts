@@ -52,7 +52,7 @@ export function ports(text: string): readonly number[] | 'any' | undefined {
   return valid.length === numbers.length ? valid : undefined;
 }
 
-/** Splits a text at line breaks, and at `|` and `\n` (two characters) for files that cannot contain line breaks. */
+/** Splits a text at line breaks, at `|` and at a written `\n`. Some files of settings cannot contain line breaks. */
 export function lines(text: string): readonly string[] | undefined {
   const parts = text
     .split(/\r?\n|\\n|\|/)

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { CONNECT_TIMEOUT_MS } from './connection-settings';
 import { isConnectionLimit } from './postgres-errors';
 
-/** After the server has refused a connection, the pool does not try to open another one for this time. */
+/** Time for which the pool opens no further connection after the server has refused one. */
 const LIMITED_MS = 5_000;
 
 type Callback = (
@@ -62,8 +62,8 @@ export function shareAtConnectionLimit(pool: Pool): void {
 }
 
 /**
- * Gives the connections of a pool to its callers in the order of their arrival. Passes no more callers to the pool than
- * it may have connections. Otherwise each refused connection would make the pool open another one for a waiting caller.
+ * Gives the connections of a pool to callers in the order of their arrival. Passes only as many callers to the pool as
+ * can have a connection. If more waited in the pool, each refused connection would make it open another one for them.
  */
 class ConnectionQueue {
   private readonly connect: (callback: Callback) => void;
@@ -71,8 +71,8 @@ class ConnectionQueue {
   /** Number of callers that have a connection or are about to get one. */
   private active = 0;
   /**
-   * Connections that callers have. The pool also reports the release of a connection that opened too late for its
-   * caller, but such a connection is not in this set.
+   * Connections that callers have. A connection that opened too late for its caller is released, too, but never in this
+   * set.
    */
   private readonly held = new Set<PoolClient>();
   /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */

@@ -17,7 +17,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which the server checks, while a statement runs, that its client is still connected. */
 const CLIENT_CHECK_MS = 10_000;
 
-/** Sets no time limit for a transaction, on servers that know one (PostgreSQL 17 and later). */
+/** Switches off the time limit of transactions, which PostgreSQL has since version 17. */
 const NO_TRANSACTION_TIMEOUT = `
   SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
 
@@ -25,9 +25,9 @@ const NO_TRANSACTION_TIMEOUT = `
 const INVALID_VALUE = '22023';
 
 /**
- * Returns the server-side settings of a session: all those whose defaults an administrator may have changed for the role
- * or the database, and that change results, or limit the time of statements. A statement sets them after the connection
- * was opened, because poolers refuse or drop most settings that are sent while connecting.
+ * Returns settings of a session that change results or limit the time of statements. They are set because an
+ * administrator may have changed their defaults for the role or the database. A statement sets them after the
+ * connection was opened, because poolers refuse or drop most settings that are sent while connecting.
  */
 function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
   return {

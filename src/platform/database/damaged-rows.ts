@@ -30,7 +30,7 @@ export async function readDamagedRows<Row>({
   return found;
 }
 
-/** Returns null if stored data that the reads need is damaged. An open transaction stays usable all the same. */
+/** Returns null if stored data that the reads need is damaged. An open transaction stays usable even then. */
 export function nullIfUnreadable<Result>(
   database: Database,
   reads: () => Promise<Result>,

@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Column types whose values `pg` reads and writes without conversion. Each has the SQL type to which a text is cast.
- * The cast needs no length, because the column checks the length.
+ * Keys: column types whose values `pg` reads and writes without conversion. Values: SQL types to which text is cast.
+ * They have no length, because the column itself checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
@@ -31,7 +31,7 @@ interface EntityColumn {
   readonly query: string | null;
   /** True for a JSON column, whose values are passed as text. */
   readonly isJson: boolean;
-  /** SQL type to which the text form of a value is cast. */
+  /** SQL type of the column. Statements on many rows pass values as text, and cast them to this type. */
   readonly typeInText: string;
 }
 

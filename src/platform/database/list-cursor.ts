@@ -13,8 +13,8 @@ export interface Position {
 const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
- * Returns a cursor: the id, the mark of the order ({@link markOf}) and the value, separated by spaces. For a list
- * sorted newest first, the id alone. The value keeps the place in the list even if the row changes meanwhile.
+ * Returns a cursor: the id, four characters that identify the order, and the value, separated by spaces. For a list
+ * sorted newest first, the id alone. Because of the value, the next page starts there even if the row has changed.
  */
 export function cursorAt({ id, value }: Position, order: ListOrder): string {
   const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];

@@ -35,7 +35,7 @@ export class ListQuery {
   private isByIndex = false;
 
   /**
-   * @param indexEnd last expression of the indexes for filters and orders: `id`, or `time` for {@link idTime}
+   * @param indexEnd last expression of the indexes on filtered or sorted columns: `id`, or `time` for {@link idTime}
    * @param usualOrder order of the pages if neither a filter nor the caller sets another one
    */
   constructor(
@@ -66,7 +66,7 @@ export class ListQuery {
   /**
    * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Call it
    * for one column at most. In the usual order of the list, the statement reads one page per value and merges these
-   * pages, because the index starts with the column.
+   * pages, because the index has that order only within one value.
    */
   whereOneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -79,9 +79,9 @@ export class ListQuery {
 
   /**
    * Keeps rows whose ids are in a column of another table. In the usual order of the list, a page reads these ids one
-   * by one from the index of that column, which is fast even if only few or only old rows match. `isSelective`: another
-   * filter leaves only few rows. An ordinary condition then lets the database read those rows first.
-   * @param first column that comes before the ids in the index, and the value that it must have; null: any value
+   * by one from the index of that column, which is fast even if only few or only old rows match. Set `isSelective` if
+   * another filter leaves only few rows: an ordinary condition then lets the database read these rows first.
+   * @param first index column before the column of ids, and the value to look for in it; null: any value
    */
   whereReferredBy(
     { condition, ...column }: ReferringColumn,
@@ -117,8 +117,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if its value has the wrong
-   *   type; also if the value is missing, unless `hasLongValues` allows that
+   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or its value is missing or has
+   *   the wrong type. With `hasLongValues`, a missing value is first looked up in the cursor's row.
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,

@@ -10,12 +10,11 @@ export class SchemaError extends Error {}
 /**
  * Migrates the database to the newest schema, and returns the names of the migrations that ran. Takes a lock, because
  * processes that start together must migrate one after the other, and TypeORM takes no lock.
- * @param onWait called if another session holds a needed lock, with a description of that session and the name of the
- *   waiting migration; the name is null for a wait for the migration lock itself
+ * @param onWait called with a description of the session that this process waits for. `migration` is the migration that
+ *   waits for a lock of that session; null before the first migration.
  * @throws {SchemaError} if a newer version has migrated the database, because this version could damage it
  * @throws {PoolerError} if a pooler lets clients share sessions
- * @throws {MigrationLockError} if another session holds a lock for longer than `maxWaitForLockMs`, or the session of the
- *   migration lock ends
+ * @throws {MigrationLockError} if the wait takes longer than `maxWaitForLockMs`, or the migration lock is lost
  */
 export async function migrate(
   url: string,

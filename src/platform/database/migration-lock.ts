@@ -9,9 +9,9 @@ const POLL_EVERY_MS = 250;
 /** Application name of the sessions that migrate. */
 export const MIGRATION_SESSION = 'billing-engine migration';
 
-/** Far less than `idle_in_transaction_session_timeout`, after which the server ends the session of the lock. */
+/** Interval of statements that keep the session with the lock busy. The server ends it if it is idle for 45 s. */
 const KEEP_EVERY_MS = 10_000;
-/** Statement without a snapshot, for which `CREATE INDEX CONCURRENTLY` would wait. */
+/** A statement that takes no snapshot, because `CREATE INDEX CONCURRENTLY` waits for transactions with a snapshot. */
 const KEEP = 'SHOW application_name';
 
 const HOLDER = `
@@ -26,8 +26,8 @@ const FORMER = `
   SELECT activity.pid, ${SESSION_COLUMNS} FROM pg_stat_activity AS activity
   WHERE activity.application_name = '${MIGRATION_SESSION}' AND activity.datname = current_database()`;
 /**
- * Ends a session if this user may, and waits up to 1 s for its end. Has no parameters, for the same reason as the
- * statement that takes the lock.
+ * Ends a session if this user may, and waits up to 1 s for its end. Has no parameters, because with parameters the
+ * session would keep a snapshot.
  */
 const END = (pid: number): string => `
   DO $$ BEGIN PERFORM pg_terminate_backend(${pid}, 1000);
@@ -37,13 +37,13 @@ const END = (pid: number): string => `
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction, and takes the migration lock until the transaction ends. Does not use a session lock, because
- * behind a pooler it would outlive the process that took it. The server ends the transaction of a process that is
- * suspended. Then ends the sessions of a process that has lost the lock while it migrated, because its next statements
- * would change what this process migrates.
- * @param onWait called with a description of the session that holds the lock, and of a former one that does not end
+ * Opens a transaction, and takes the migration lock until the transaction ends. Does not use a session-level lock,
+ * because behind a pooler it would outlive the process that took it. A suspended process loses the lock, because the
+ * server ends its idle transaction. Therefore also ends the sessions of earlier migrations: their next statements would
+ * change what this process migrates.
+ * @param onWait called with a description of the session that holds the lock, or that does not end
  * @returns signal that is aborted, with a `MigrationLockError`, when the session ends and the lock is lost
- * @throws {MigrationLockError} naming the session that holds the lock, or the former one, if it does not end in time
+ * @throws {MigrationLockError} if the wait for the lock, or for the end of those sessions, takes too long
  */
 export async function lockMigrations(
   connection: Client,
@@ -62,7 +62,7 @@ export async function lockMigrations(
   return keepLock(connection, keepEveryMs);
 }
 
-/** Ends the sessions that migrated before this process got the lock, and waits for the end of those it may not end. */
+/** Ends the sessions that migrated before this process got the lock, and waits until they have ended. */
 async function endFormerSessions(
   connection: Client,
   onWait: (session: string) => void,

@@ -10,8 +10,8 @@ import { monthsFrom } from './partition-months';
 const MAX_LOCK_WAIT_MS = 200;
 
 /**
- * SQL that returns the partitions of a table, with their bounds. A bound that is not an instant is null. So are both
- * bounds of the default partition.
+ * SQL that returns the partitions of a table, with their bounds. A bound is null if it is not an instant (`MINVALUE`),
+ * or if the partition is the default one.
  */
 const BOUNDS = `
   SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,

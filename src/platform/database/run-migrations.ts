@@ -21,15 +21,18 @@ const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
 const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 15_000;
 const WATCH_EVERY_MS = 250;
-/** Key of the advisory lock that the transaction of a migration takes. */
+/**
+ * Key of an advisory lock that a migration's transaction takes, in case a process has lost the migration lock
+ * unnoticed.
+ */
 const TRANSACTION_LOCK = 7_205_759_404;
 
 const NO_TIMEOUT_MS = 0;
 
-/** Maximum pause of a session between two statements outside of a transaction. The server then ends the session. */
+/** Maximum pause between two statements outside of a transaction. After a longer pause, the server ends the session. */
 const IDLE_TIMEOUT_MS = 45_000;
 
-/** Returns options of connections that migrate: without a statement timeout, and with the name of such sessions. */
+/** Returns the options of connections that migrate: no statement timeout, and the name {@link MIGRATION_SESSION}. */
 export function migrationOptions(url: string, poolSize = 2): DataSourceOptions {
   const options = dataSourceOptions(url, poolSize, NO_TIMEOUT_MS);
   const onConnect = async (connection: ClientBase): Promise<void> => {
@@ -106,7 +109,7 @@ function isInTransaction({ instance }: Migration): boolean {
   return instance?.transaction !== false;
 }
 
-/** Another process can run a migration, too, if it holds the migration lock after this process has lost it. */
+/** `ran in another process`: this can happen if one of the two has lost the migration lock without noticing. */
 type MigrationOutcome = 'ran' | 'ran in another process' | 'to be repeated';
 
 async function attempt(

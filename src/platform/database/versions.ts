@@ -15,8 +15,8 @@ export function assertVersion(
 }
 
 /**
- * Returns the next version of a resource, or `before` itself if the change has no effect. Merges the `metadata` of the
- * change into that of the resource, if it has any.
+ * Returns the next version of a resource, or `before` itself if the change has no effect. If the resource has
+ * `metadata`, merges the `metadata` of the change into it.
  * @throws {ProblemError} `metadata_too_large`
  */
 export function revise<Resource extends Versioned & { readonly metadata?: Metadata }>(

@@ -14,9 +14,9 @@ export class IdempotencyKeyEntity {
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path, query and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
-  /** Resource that the request creates or changes. Null if one transaction claims and answers the key. */
+  /** Resource that the request creates or changes. Null if the key is claimed and answered in the same transaction. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
-  /** Not used, as `leasedBy`. The two columns stay until the next release, because release 0.1.0 still writes them. */
+  /** Not used; neither is `leasedBy`. Both columns stay until the next release, because release 0.1.0 writes them. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;

@@ -36,8 +36,8 @@ interface PhasedOptions {
 const IN_PHASES = 'idempotency:in-phases';
 
 /**
- * Marks a POST whose work takes several transactions, for example because it calls a payment provider between them. The
- * service that does the work must claim the key and store its answer.
+ * Marks a POST whose work takes several transactions, for example with a call to a payment provider between them. The
+ * service that does the work must claim the idempotency key and store the answer.
  * @param bodyField body field that may contain the key instead of the header; null: there is no such field
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>

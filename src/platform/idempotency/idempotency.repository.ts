@@ -11,10 +11,9 @@ interface KeyRow {
 }
 
 /**
- * Claims a key. The claiming transaction holds an advisory lock on a hash of the key until it ends. A second request
- * that does not get the lock therefore knows at once that the first one is running. If there were no such lock, it
- * would wait for the row that the first request inserted. If two keys have the same hash, the second request is refused
- * until the first has ended.
+ * Claims a key. The transaction holds an advisory lock on a hash of the key until it ends. If a second request does not
+ * get the lock, it knows at once that the first one is running. Without the lock, its INSERT would wait for the first
+ * transaction. If two keys have the same hash, the second request is refused until the first has ended.
  */
 const CLAIM = `
   INSERT INTO idempotency_key (key, fingerprint, resource_id, created_at, expires_at)

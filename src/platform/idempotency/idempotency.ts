@@ -15,7 +15,7 @@ const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_BETWEEN_READS_MS = 10;
 const MAX_PAUSE_BETWEEN_READS_MS = 250;
-/** A running request usually ends within this time or, if its process dies, is taken over by another one. */
+/** `Retry-After` while a request with the same key runs. It usually ends, or is taken over, within this time. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** Thrown if another request has claimed the key. Rolls the transaction back, so that the stored answer can be read. */
@@ -28,13 +28,13 @@ export interface KeyedOutcome {
 
 export interface KeyedWork {
   /**
-   * Executes the request and returns its answer. If it throws an error for which `answerTo` returns an answer, it must
-   * not have changed anything.
+   * Executes the request and returns its answer. If it throws an error that `answerTo` answers, nothing may have
+   * changed.
    */
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`; null if the request may be repeated. */
   readonly answerTo: (error: unknown) => Answer | null;
-  /** Converts an answer in the transaction that stores it. */
+  /** Returns the answer in the form to store, for example encrypted. Runs in the transaction that stores it. */
   readonly stored: (answer: Answer) => Promise<Answer>;
 }
 
@@ -71,8 +71,8 @@ export class Idempotency {
 
   /**
    * Executes work that takes several transactions. The first transaction must call `claimFor`. The last one must call
-   * `completeFor`, or `releaseFor` after a failure. If the work ends without a claim, this method claims the key and
-   * stores the answer; until then, a repeated request is executed as well.
+   * `completeFor`, or `releaseFor` after a failure. If the work never calls `claimFor`, this method claims the key and
+   * stores the answer after the work. A repeated request that arrives before that is executed as well.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -94,7 +94,7 @@ export class Idempotency {
   }
 
   /**
-   * Does the work of {@link inPhases} for a request without a key.
+   * As {@link inPhases}, for a request without a key.
    * @throws {OutcomeUnknownError} if the database fails after the first transaction
    */
   inPhasesWithoutKey<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -128,8 +128,8 @@ export class Idempotency {
   }
 
   /**
-   * Releases the keys that were claimed for the resources and have no answer, so that their requests can be repeated.
-   * Call it when the work of these requests has ended without an answer, or cannot end any more.
+   * Releases the unanswered keys that were claimed for the resources, so that their requests can be repeated. Call it
+   * when the work of these requests has ended without an answer, or can never end.
    */
   async releaseFor(resourceIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();

@@ -14,7 +14,7 @@ export interface ClaimedKey {
 
 export interface KnownKey {
   readonly fingerprint: string;
-  /** Resource that the request creates or changes; null if one transaction claims and answers the key. */
+  /** Resource that the request creates or changes; null if the key is claimed and answered in the same transaction. */
   readonly resourceId: string | null;
   /** Null until the first request has answered. */
   readonly answer: Answer | null;

@@ -20,7 +20,7 @@ export class SealedAnswers implements OnModuleInit {
   }
 
   /**
-   * Seals an answer that the open transaction stores.
+   * Encrypts an answer, which must be stored in the open transaction.
    * @param key key as the client sent it
    */
   async seal(answer: Answer, key: string): Promise<Answer> {

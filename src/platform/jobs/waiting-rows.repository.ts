@@ -2,14 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database';
 
 /**
- * Rows of one kind of due work. A row is due by the clock of the database, not by a test clock. To be counted fast, the
- * table needs an index that starts with `dueAt`.
+ * Rows of one kind of due work. A row is due by the clock of the database, not by a test clock. The table needs an
+ * index that starts with `dueAt`, so that counting is fast.
  */
 export interface WaitingRows {
   readonly table: string;
   /** Column or SQL expression with the instant at which a row falls due. */
   readonly dueAt: string;
-  /** SQL condition on the rows to count. */
   readonly where?: string;
 }
 

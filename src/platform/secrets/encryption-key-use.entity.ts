@@ -1,15 +1,15 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
-/** `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: has no texts. */
+/** `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: no text needs it. */
 export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 
-/** An encryption key used in this database, with an encrypted sample. A process with a wrong key cannot decrypt it. */
+/** An encryption key used in this database. The encrypted sample shows if a process has the right key of this id. */
 @Entity('encryption_key_use')
 @Check('encryption_key_use_status_check', `"status" IN ('in_use', 'retiring', 'retired')`)
 export class EncryptionKeyUseEntity {
   @PrimaryColumn({ type: 'varchar', length: 32, collation: 'C' }) readonly keyId!: string;
-  /** Name to which the encrypted sample is bound (see `SecretBox`). Decryption needs the same name. */
+  /** Owner (see `SecretBox`) to which the encrypted sample is bound. Decryption needs the same text. */
   @Column({ type: 'text' }) readonly owner!: string;
   @Column({ type: 'text' }) readonly sealed!: string;
   @Column({ type: 'varchar', length: 20, default: 'in_use' }) readonly status!: KeyStatus;

@@ -86,11 +86,11 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of all keys, except `keyId` and keys that are retired already. After that, no process can start
-   * with one of these keys as the key that encrypts.
+   * Sets the status of all keys except `keyId` and keys that are retired already. After that, no process that encrypts
+   * with one of these keys can start.
    * @returns the ids of the keys whose status was set
-   * @throws {ConfigurationError} when a running process encrypts with one of these keys, or when one of them is to be
-   *   `retired` that is not `retiring`: a process has begun to use it since the texts were read
+   * @throws {ConfigurationError} when a running process encrypts with one of these keys; also when a key to be
+   *   `retired` is `in_use`, because a process has begun to use it during the rotation
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
     return this.database.transaction(async () => {
@@ -115,8 +115,8 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Prevents that a key is retired before the open transaction ends. The lock of the process does not suffice: a process
-   * that has lost its session, or stops, has none, but still answers requests.
+   * Keeps a key from being retired before the open transaction ends. The process's own lock is not enough: a process
+   * that has lost its session, or is stopping, has no lock, but still answers requests.
    * @throws {ProblemError} `service_unavailable` when the key was retired
    */
   async hold(keyId: string): Promise<void> {

@@ -9,8 +9,8 @@ import { SealedTextError, SecretBox } from './secret-box';
 const ROWS_PER_BATCH = 1_000;
 const MAX_NAMED = 10;
 /**
- * Longest time to wait until open transactions have ended. A process that has lost its `ProcessSession` is no longer
- * seen as running, but may still commit texts that it encrypted with a former key.
+ * Longest wait for the end of open transactions. A process that has lost its `ProcessSession` no longer counts as
+ * running, but may still commit texts that it encrypted with a former key.
  */
 const MAX_WAIT_FOR_TRANSACTIONS_MS = 60_000;
 
@@ -75,7 +75,7 @@ export class KeyRotation {
     }
   }
 
-  /** Encrypts a text again with the first key. Returns null for a text that cannot be opened. */
+  /** Encrypts a text again with the first key. Returns null if the text cannot be decrypted. */
   private sealedAgain({ ownerOf }: SealedColumn, { key, sealed }: SealedText): string | null {
     const owner = ownerOf(key);
     try {

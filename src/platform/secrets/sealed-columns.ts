@@ -6,7 +6,7 @@ export interface SealedColumn {
   /** Column of the primary key. It must have a text type. */
   readonly key: string;
   readonly column: string;
-  /** Returns the owner to which the text in the row with this primary key is bound (see `SecretBox`). */
+  /** Returns the owner (see `SecretBox`) of the text in the row with this primary key. Decryption needs the owner. */
   readonly ownerOf: (key: string) => string;
 }
 

@@ -23,7 +23,7 @@ export class SecretBox {
 
   /**
    * @param keys the first key encrypts, all keys decrypt
-   * @param holdKey prevents that the key with this id is retired before the open transaction ends
+   * @param holdKey keeps the key with this id from being retired before the open transaction ends
    */
   constructor(
     keys: readonly EncryptionKey[],
