@@ -63,7 +63,10 @@ export class AuditSealing implements OnModuleInit {
     });
   }
 
-  /** Seals one batch of changes if no open transaction can add another one to it. Returns true if more may be ready. */
+  /**
+   * Seals one batch of changes, if no open transaction can still add a change to it. Returns true if another batch may
+   * be ready.
+   */
   async runDue(): Promise<boolean> {
     const { mark } = this;
     if (mark === null) {

@@ -65,8 +65,8 @@ const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 export class PaymentsRepository {
   readonly table = 'payment';
   /**
-   * SQL condition: true if the provider has not answered about the payment yet. A reference proves an answer only in
-   * the sandbox, because at other providers a charge has a reference before it is confirmed.
+   * SQL condition: true if the provider has not answered about the payment yet. With the provider `sandbox`, a stored
+   * reference shows that it has answered. Other providers give a charge its reference before they confirm it.
    */
   readonly unanswered = `status IN ('pending', 'processing') AND (provider_reference IS NULL OR provider <> 'sandbox')`;
 

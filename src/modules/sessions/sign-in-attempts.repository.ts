@@ -27,7 +27,10 @@ const OLDEST = 'SELECT tried_at[1] AS oldest FROM sign_in_attempt WHERE key = $1
 const REMOVE_LAST = `
   UPDATE sign_in_attempt SET tried_at = tried_at[1:cardinality(tried_at) - 1] WHERE key = $1`;
 
-/** Checks the time again in the outer condition, so that a key that got an attempt during a wait for a lock is kept. */
+/**
+ * Deletes keys without a recent attempt. The outer condition checks the time again, because an attempt may be added to a
+ * key while this statement waits for its lock.
+ */
 const DELETE_OLD = `
   DELETE FROM sign_in_attempt WHERE last_tried_at < $1 AND key IN (
     SELECT key FROM sign_in_attempt WHERE last_tried_at < $1 ORDER BY last_tried_at LIMIT $2)

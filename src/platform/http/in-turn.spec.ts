@@ -19,11 +19,14 @@ describe('requests of one connection', () => {
   let client: Socket;
   let handled: string[];
   let running: number;
+  /** Responses of requests that the test answers. */
+  let held: ServerResponse[];
   /** Bytes received from the client until the large answer was sent. */
   let readMeanwhile: number;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.url === '/large') await pipeline(Readable.from(LARGE), response);
+    if (request.url === '/held') held.push(response);
+    else if (request.url === '/large') await pipeline(Readable.from(LARGE), response);
     else if (request.url === '/last') response.setHeader('Connection', 'close').end('last');
     else response.end(`[${(await buffer(request)).length}]`);
   }
@@ -31,6 +34,7 @@ describe('requests of one connection', () => {
   beforeEach(async () => {
     handled = [];
     running = 0;
+    held = [];
     readMeanwhile = 0;
     server = createServer(
       inTurn((request, response) => {
@@ -99,6 +103,20 @@ describe('requests of one connection', () => {
     // The answer that was being made is complete.
     expect(received.length).toBeGreaterThan(Buffer.concat(LARGE).length);
     expect(received.toString('latin1', 0, 300)).toContain('Connection: close');
+  });
+
+  it('close only twenty connections after their answers', async () => {
+    const { port } = server.address() as AddressInfo;
+    const clients = Array.from({ length: 25 }, () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(get('/held') + get('/small').repeat(101));
+      return { socket, received: text(socket).catch(() => '') };
+    });
+    await until('five are closed', () => clients.filter(({ socket }) => socket.closed).length >= 5);
+    await until('the others are handled', () => handled.length === 25);
+    for (const response of held) response.end('answer');
+    const received = await Promise.all(clients.map((one) => one.received));
+    expect(received.filter((one) => one.endsWith('answer'))).toHaveLength(20);
   });
 
   it('close their connection in the middle of an answer if more than a hundred wait', async () => {

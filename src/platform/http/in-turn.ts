@@ -5,6 +5,11 @@ import { currentAnswer } from './current-answer';
 
 /** Maximum number of waiting requests of a connection: rate limits do not count them yet, and few clients pipeline. */
 const MAX_WAITING = 100;
+/**
+ * Maximum number of connections that get their answer before they are closed for too many waiting requests. Each holds
+ * the requests of one read, some 4 MB.
+ */
+const MAX_CLOSING = 20;
 
 /**
  * Returns a listener that handles the requests of a connection one after the other: each when the answer to the one
@@ -17,6 +22,7 @@ const MAX_WAITING = 100;
  */
 export function inTurn(handle: (request: IncomingMessage, response: ServerResponse) => void) {
   const waiting = new WeakMap<Socket, number>();
+  const closing = new Set<Socket>();
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     if (response.socket !== null) {
@@ -25,7 +31,7 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
     }
     const count = (waiting.get(socket) ?? 0) + 1;
     if (count > MAX_WAITING) {
-      closeAfterAnswer(socket);
+      closeAfterAnswer(socket, closing);
       return;
     }
     waiting.set(socket, count);
@@ -47,10 +53,16 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
 }
 
 /** Does not cut off the answer to a request that may have changed something: the client would send it again. */
-function closeAfterAnswer(socket: Socket): void {
+function closeAfterAnswer(socket: Socket, closing: Set<Socket>): void {
+  if (closing.has(socket)) return;
   const response = currentAnswer(socket);
-  if (response === null || response.headersSent) socket.destroy();
-  else response.setHeader('Connection', 'close');
+  if (response === null || response.headersSent || closing.size >= MAX_CLOSING) {
+    socket.destroy();
+    return;
+  }
+  response.setHeader('Connection', 'close');
+  closing.add(socket);
+  socket.once('close', () => closing.delete(socket));
 }
 
 /** Stops reading from a connection, so that its client has to wait before it can send more. */

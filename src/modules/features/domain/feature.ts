@@ -45,7 +45,7 @@ export type FeatureTerms = Pick<
 
 export type FeatureChange = ChangeOf<Feature, 'name' | 'unit' | 'thresholds' | 'metadata'>;
 
-/** Returns the faults: only type `metered` may have a meter or thresholds. */
+/** Returns the faults of a feature that is not of type `metered` but has a meter or thresholds. */
 export function faultsOfFeature({
   type,
   meterId,

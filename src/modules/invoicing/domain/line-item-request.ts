@@ -37,8 +37,8 @@ export interface UsageLineRequest {
   readonly period: Period;
   readonly fullPeriod: Period;
   /**
-   * Start of the billing period. A `weighted_sum` (a value averaged over time) keeps its value within the billing
-   * period. It is reset to 0 at the start, unless the meter is recurring.
+   * Start of the billing period. A `weighted_sum` meter averages a level over time. At this time the level becomes 0,
+   * unless the meter is recurring (its level goes on from period to period).
    */
   readonly heldSince: Date;
   /**

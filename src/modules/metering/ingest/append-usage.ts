@@ -12,7 +12,7 @@ import type { AppendOutcome } from './append-outcome';
 import { type RecordedUsage, toLateUsage } from './recorded-usage';
 import { NO_STREAM, StagedEvents, type StagedStream } from './staged-events';
 
-/** Maximum time that an event may be ahead of its customer's time, because clocks and time zones of clients differ. */
+/** Events may be this far in the future, because clocks and time zones of the senders differ. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
 /** Time limits for NDJSON of up to 100,000 lines, which may wait longer for locks than a single event. */

@@ -17,8 +17,8 @@ interface StreamEvents {
   /** True if an event may be in a registered window: a period with running totals of its own. */
   hasWindow: boolean;
   /**
-   * Fast-path part of the request that contains these events, and the index of their stream in this part. Null for
-   * events on the slow path, and before the request is split.
+   * The fast-path request that these events went to when the original request was split, and the index of their stream
+   * in it. Null before the split, and for events on the slow path.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }

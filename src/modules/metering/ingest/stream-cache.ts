@@ -10,8 +10,8 @@ export interface CachedStream {
   readonly id: string;
   readonly version: string;
   /**
-   * Events from this time on are in no billed period, and in no month that is closed for the archive. Milliseconds
-   * since 1970. Infinity: all events need a transaction.
+   * Events from this time on are in no billed period, and in no month that is closed for the archive, so they need no
+   * transaction of their own. Milliseconds since 1970. Infinity: there are no such events.
    */
   readonly openFromMs: number;
   /** Events from this time on are in no registered window (period with totals of its own). Milliseconds since 1970. */

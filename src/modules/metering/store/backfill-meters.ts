@@ -38,8 +38,9 @@ export class BackfillMeters {
 
   /**
    * Tries to lock all streams of an event name until the transaction ends. Never waits.
-   * @returns the locked streams. Null if they exceed the limits of one step, or if another transaction has locked one
-   *   of them or is storing events with this name; a new meter then needs a backfill
+   * @returns the locked streams. Null if not all could be locked: there are too many for one step of a backfill,
+   *   another transaction has locked one of them, or another transaction is storing events with this name. In each of
+   *   these cases, a new meter needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     if ((await this.allOfOneStep(eventName)) === null) return null;

@@ -148,8 +148,8 @@ export function valuesOf(pieces: PiecesSql): string {
 }
 
 /**
- * SQL that adds the distinct values of whole hours to `piece`. These rows count 0 events, because the rows of the
- * hourly totals already count them.
+ * SQL that returns a row of `piece` (see {@link piecesOf}) for each distinct value of the whole hours. The number of
+ * events of these rows is 0, because the hourly totals already count the events.
  */
 function distinctValues(stream: string, meter: string): string {
   return `

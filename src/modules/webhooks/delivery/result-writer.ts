@@ -28,7 +28,10 @@ export class ResultWriter {
     return this.batcher.add(result);
   }
 
-  /** After a lock timeout, writes the results of each endpoint alone, because one endpoint may be locked for long. */
+  /**
+   * Writes all results together. If that times out on a lock, writes those of each endpoint separately, so that one
+   * locked endpoint does not hold up the others.
+   */
   private async writeAll(
     results: readonly AttemptResult[],
   ): Promise<readonly BatchOutcome<boolean>[]> {

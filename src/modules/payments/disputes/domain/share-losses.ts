@@ -8,7 +8,7 @@ export interface UsedOfPayment {
   readonly amountMinor: bigint;
 }
 
-/** Credit from a payment that an invoice used, and the part of the payment's loss that this invoice bears. */
+/** An invoice's use of credit from a payment, and the part of the payment's losses that this invoice bears. */
 type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
