@@ -45,6 +45,8 @@ securityContext:
 securityContext:
   runAsNonRoot: true
   runAsUser: 1000
+  fsGroup: 1000
+  fsGroupChangePolicy: OnRootMismatch
   seccompProfile:
     type: RuntimeDefault
 {{- end }}
