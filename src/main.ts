@@ -151,24 +151,12 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
       await (await running.embedded)?.stop();
     }
     logger.info('stopped');
-    if (!inTime && hasFileOperations()) await endAtOnce();
     // A part of the service that stops the process sets `process.exitCode` first.
     process.exit(inTime ? (process.exitCode ?? 0) : 1);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void stop(signal));
   }
-}
-
-function hasFileOperations(): boolean {
-  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
-}
-
-/** Ends the process although a file operation runs. An exit would wait for it, for ever if its volume hangs. */
-async function endAtOnce(): Promise<void> {
-  // The last log lines are written at the end of the turn.
-  await new Promise((resolve) => setImmediate(resolve));
-  process.kill(process.pid, 'SIGKILL');
 }
 
 async function close(running: Running): Promise<void> {
