@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { Client } from 'pg';
 import { codeOf } from './files';
 import { LOOPBACK } from './ports';
@@ -20,6 +21,36 @@ export function connectionString({ port, password }: Login, database: string): s
   return `postgres://${SUPERUSER}:${password}@${LOOPBACK}:${port}/${encodeURI(database)}`;
 }
 
+/** The part of a stream that `pg` uses to read. */
+interface ReadStream {
+  on(event: string, read: (bytes: Buffer) => void): unknown;
+}
+
+/** The connection of a `pg` client. The types of `pg` do not declare it. */
+interface DriverConnection {
+  attachListeners(stream: ReadStream): void;
+}
+
+/**
+ * Closes the connection if another program listens on the port, and sends what `pg` cannot read. `pg` throws in a
+ * listener of the stream, which would end the process.
+ */
+function closeIfUnreadable(client: Client): void {
+  const { connection } = client as unknown as { readonly connection: DriverConnection };
+  const attach = connection.attachListeners.bind(connection);
+  connection.attachListeners = (stream: Duplex) =>
+    attach({
+      on: (event, read) =>
+        stream.on(event, (bytes: Buffer) => {
+          try {
+            read(bytes);
+          } catch (error) {
+            stream.destroy(error as Error);
+          }
+        }),
+    });
+}
+
 async function withClient<T>(login: Login, work: (client: Client) => Promise<T>): Promise<T> {
   // All options are set here, so that PGSSLMODE and similar variables of the shell have no effect.
   const client = new Client({
@@ -32,6 +63,7 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
   });
   // A broken connection rejects the query and also emits `error`. Without a listener, that event would end the process.
   client.on('error', () => undefined);
+  closeIfUnreadable(client);
   try {
     await client.connect();
     return await work(client);

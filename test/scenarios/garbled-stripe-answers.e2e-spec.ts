@@ -19,11 +19,18 @@ const ANSWERS = [
   { status: 400, text: '{"error":"busy"}' },
   { status: 200, text: '' },
   { status: 502, text: '<html>Bad Gateway</html>' },
+  { status: 200, text: '{"object":"list","data":[{}]}' },
+  { status: 200, text: '{"object":"payment_intent"}' },
+  { status: 200, text: '{"object":"file","id":"file_1"}' },
+  { status: 200, text: '{"object":"customer","id":5}' },
+  { status: 400, text: '{"error":{}}' },
+  { status: 402, text: '{"error":{}}' },
+  { status: 200, text: '{"error":{"type":"card_error"}}' },
 ];
 
 const HOUR_MS = 3_600_000;
 
-describe('an answer that is neither an object of Stripe nor an error', () => {
+describe('an answer that is neither the requested object nor an error', () => {
   let story: EngineWithStripe;
 
   beforeAll(async () => {

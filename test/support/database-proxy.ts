@@ -5,10 +5,11 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
  * A network fault at a statement. `hold`: the answer to the statement and all later answers wait for `release`.
  * `delay`: they wait for a fixed time. `cut`: the connection breaks after the database has answered. `lose`: the
  * connection breaks before the statement reaches the database. `leave`: the connection breaks while the database executes
- * the statement.
+ * the statement. `garble`: other bytes arrive in place of the answer.
  */
 export type Fault =
   | { readonly kind: 'hold' | 'cut' | 'lose' | 'leave' }
+  | { readonly kind: 'garble'; readonly answer: Buffer }
   | { readonly kind: 'delay'; readonly delayMs: number };
 
 /** Returns the fault for a statement, by its text; null for none. */
@@ -21,6 +22,8 @@ interface Pair {
   held: Buffer[] | null;
   /** True if the connection breaks at the next byte from the database. */
   isDoomed: boolean;
+  /** Bytes that replace the next answer; null for none. */
+  garbled: Buffer | null;
 }
 
 const STARTUP_HEADER_BYTES = 4;
@@ -30,6 +33,7 @@ const HEADER_BYTES = 5;
 export class DatabaseProxy {
   private readonly pairs = new Set<Pair>();
   private isHeld = false;
+  private garbled: Buffer | null = null;
   private faultOf: FaultOf = () => null;
 
   private constructor(
@@ -62,6 +66,11 @@ export class DatabaseProxy {
     this.isHeld = true;
   }
 
+  /** Replaces each answer of the database; null: passes answers on again. */
+  garble(answer: Buffer | null): void {
+    this.garbled = answer;
+  }
+
   /** Number of bytes from the database that are held back. */
   get heldBytes(): number {
     return [...this.pairs]
@@ -87,7 +96,7 @@ export class DatabaseProxy {
   }
 
   private join(client: Socket, database: Socket): void {
-    const pair: Pair = { client, database, held: null, isDoomed: false };
+    const pair: Pair = { client, database, held: null, isDoomed: false, garbled: null };
     this.pairs.add(pair);
     for (const [socket, other] of [
       [client, database],
@@ -109,7 +118,8 @@ export class DatabaseProxy {
       if (this.isHeld) pair.held ??= [];
       if (pair.isDoomed) breakPair(pair);
       else if (pair.held !== null) pair.held.push(bytes);
-      else if (!client.destroyed) client.write(bytes);
+      else if (!client.destroyed) client.write(this.garbled ?? pair.garbled ?? bytes);
+      pair.garbled = null;
     });
   }
 
@@ -122,6 +132,9 @@ export class DatabaseProxy {
         pair.held ??= [];
         // eslint-disable-next-line project/no-sleep -- the fault is the delay; nothing waits for it
         setTimeout(() => releasePair(pair), fault.delayMs).unref();
+        return;
+      case 'garble':
+        pair.garbled = fault.answer;
         return;
       case 'cut':
         pair.isDoomed = true;

@@ -1,3 +1,5 @@
+import type { EventEmitter } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig, types } from 'pg';
 
 const FROM_DATABASE = new WeakSet<object>();
@@ -21,13 +23,49 @@ function requireInstant(text: string): unknown {
   return instant;
 }
 
+/** The part of a stream that `pg` uses to read. */
+interface ReadStream {
+  on(event: string, read: (bytes: Buffer) => void): unknown;
+}
+
+/** The connection of a `pg` client. The types of `pg` do not declare it. */
+interface DriverConnection extends EventEmitter {
+  /** Called once the stream is known: with TLS, after the connection has changed to it. */
+  attachListeners(stream: ReadStream): void;
+}
+
+/**
+ * Closes a connection on which a message arrives that `pg` cannot read, such as a request for authentication with
+ * GSSAPI. Its statements then fail like those of a broken connection. `pg` throws in a listener of the stream, which
+ * would end the process.
+ */
+function closeIfUnreadable(connection: DriverConnection): void {
+  const attach = connection.attachListeners.bind(connection);
+  connection.attachListeners = (stream: Duplex) =>
+    attach({
+      on: (event, read) =>
+        stream.on(event, (bytes: Buffer) => {
+          try {
+            read(bytes);
+          } catch (error) {
+            stream.destroy(error as Error);
+          }
+        }),
+    });
+  // `pg` reports a message of unknown kind as an error of the server. Errors of the server have a severity.
+  connection.on('errorMessage', (error: Error) => {
+    if (!('severity' in error)) throw error;
+  });
+}
+
 /**
  * A database connection that marks its errors, so that {@link isFromDatabase} recognizes them. A statement fails if it
- * returns an instant that cannot be read.
+ * returns an instant that cannot be read. The connection is closed if a message cannot be read.
  */
 export class DatabaseClient extends Client {
   constructor(config?: string | ClientConfig) {
     super(config);
+    closeIfUnreadable((this as unknown as { readonly connection: DriverConnection }).connection);
     // The event is emitted before the statements in progress fail with the same error.
     this.on('error', mark);
     this.setTypeParser(types.builtins.TIMESTAMPTZ, requireInstant);

@@ -1,5 +1,5 @@
 /** Time limit of a call to a provider. Two consecutive calls end well within a lease (`pollLease`). */
-const CALL_DEADLINE_MS = 30_000;
+export const CALL_DEADLINE_MS = 30_000;
 
 export class NoAnswerError extends Error {}
 

@@ -1,19 +1,31 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Configuration } from '../../../../platform/config';
-import { StripeClient } from './stripe-client';
+import { StripeClient, type StripeResult } from './stripe-client';
 
 const SWITCHING_PROTOCOLS =
   'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n';
 
+/** The start of an answer whose body does not end. */
+const BEGUN = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"object":"';
+
 describe('a request to Stripe', () => {
-  afterEach(() => {
-    jest.useRealTimers();
+  let server: Server;
+  let accepted: Socket | null = null;
+
+  beforeEach(async () => {
+    server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
   });
 
-  it('fails without a status if the connection closes without an answer', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
+  afterEach(() => {
+    jest.useRealTimers();
+    accepted?.destroy();
+    server.close();
+  });
+
+  /** Sends a request. Returns its result to come, and the connection on which it has arrived. */
+  async function send(): Promise<readonly [Promise<StripeResult<unknown>>, Socket]> {
     const { port } = server.address() as AddressInfo;
     const client = new StripeClient(
       new Configuration({
@@ -28,11 +40,42 @@ describe('a request to Stripe', () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     const result = client.request('events/list', (sdk) => sdk.events.list());
     const [connection] = await connected;
+    accepted = connection;
+    connection.on('error', () => undefined);
     await once(connection, 'data');
+    return [result, connection];
+  }
+
+  const NO_ANSWER = { answer: null, failure: { status: null, notConnected: null } };
+
+  it('fails without a status if the connection closes without an answer', async () => {
+    const [result, connection] = await send();
     connection.end(SWITCHING_PROTOCOLS);
     await once(connection, 'close');
     jest.advanceTimersByTime(30_000);
-    expect(await result).toMatchObject({ answer: null, failure: { status: null } });
-    server.close();
+    expect(await result).toMatchObject(NO_ANSWER);
+  });
+
+  /** Sends one byte after the other until the client closes the connection. */
+  async function trickle(connection: Socket, pauseMs: number): Promise<void> {
+    while (!connection.destroyed) {
+      connection.write('a');
+      jest.advanceTimersByTime(pauseMs);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  it('fails without a status if the body is too long, and closes the connection', async () => {
+    const [result, connection] = await send();
+    connection.write(BEGUN + 'a'.repeat(10_000_000));
+    await trickle(connection, 0);
+    expect(await result).toMatchObject(NO_ANSWER);
+  });
+
+  it('fails without a status if the body does not end, and closes the connection', async () => {
+    const [result, connection] = await send();
+    connection.write(BEGUN);
+    await trickle(connection, 100);
+    expect(await result).toMatchObject(NO_ANSWER);
   });
 });

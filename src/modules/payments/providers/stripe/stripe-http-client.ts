@@ -1,22 +1,31 @@
+import type { IncomingMessage } from 'node:http';
 import Stripe from 'stripe';
+import { CALL_DEADLINE_MS } from '../with-deadline';
+
+/** A list of 100 objects, the longest answer, has about 1 MB. */
+const MAX_BODY_LENGTH = 10_000_000;
 
 /**
- * Returns an HTTP client for the Stripe SDK that accepts only two kinds of JSON: an object of Stripe, and an error. It
- * treats other JSON, such as the text `"Bad Gateway"` of a proxy, like a body that is not JSON. With the standard
- * client, a text or a number would end the process, because the SDK (23.1) throws where the error cannot be caught. The
- * body `{}` would count as an object without fields.
+ * Returns an HTTP client for the Stripe SDK that accepts only the JSON that Stripe sends: an object of the requested
+ * kind, a list of them, or an error. It treats other JSON, such as the text `"Bad Gateway"` of a proxy, like a body that
+ * is not JSON, so that the outcome of the request is unknown. With the standard client, a text or a number would end the
+ * process, because the SDK (23.1) throws where the error cannot be caught. The body `{}` would count as an object
+ * without fields, and the status 402 of a proxy as a refusal. A body without end would fill the memory.
  */
 export function stripeHttpClient(): Stripe.HttpClient {
   const client = Stripe.createNodeHttpClient();
   return {
     getClientName: () => client.getClientName(),
     makeRequest: async (...request) => {
+      const endsAt = performance.now() + CALL_DEADLINE_MS;
       const response = await client.makeRequest(...request);
       const read = response.toJSON.bind(response);
       response.toJSON = async () => {
-        const body: unknown = await read();
-        if (!isAnswer(body))
-          throw new SyntaxError('The body is neither an object of Stripe nor an error.');
+        const end = limitBody(response.getRawResponse() as IncomingMessage, endsAt);
+        const body: unknown = await read().finally(end);
+        const [, , path, method] = request;
+        if (!isAnswer(body, response.getStatusCode(), path, method))
+          throw new SyntaxError('The body is neither the requested object nor an error.');
         return body;
       };
       return response;
@@ -25,11 +34,39 @@ export function stripeHttpClient(): Stripe.HttpClient {
 }
 
 /**
- * Returns true for an object of Stripe or an error. Every object of Stripe, including lists, names its type in the
- * field `object`.
+ * Closes the connection when the body is too long, or has not ended in time. Reading the body then fails.
+ * @param endsAt on the clock of `performance.now()`
+ * @returns a function to call when the body has been read
  */
-function isAnswer(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null) return false;
-  if ('error' in body) return typeof body.error === 'object' && body.error !== null;
-  return 'object' in body && typeof body.object === 'string';
+function limitBody(response: IncomingMessage, endsAt: number): () => void {
+  let length = 0;
+  response.on('data', (text: string) => {
+    length += text.length;
+    if (length > MAX_BODY_LENGTH) response.destroy(new Error('The body is too long.'));
+  });
+  const timer = setTimeout(() => {
+    response.destroy(new Error('The body has not ended in time.'));
+  }, endsAt - performance.now());
+  return () => {
+    clearTimeout(timer);
+  };
+}
+
+/**
+ * Returns true for an error with its type; or for an object with an id, or a list of them, if this is what the path is
+ * about: payment intents for `/v1/payment_intents`, one payment intent for `/v1/payment_intents/pi_1`.
+ */
+function isAnswer(body: unknown, status: number, path: string, method: string): boolean {
+  if (!isRecord(body)) return false;
+  const { error, object, data } = body;
+  if (status >= 400) return isRecord(error) && typeof error['type'] === 'string';
+  const [, kind, slash] = /^\/v1\/(\w+)s(\/)?/.exec(path) ?? [];
+  const isOfKind = (one: unknown): boolean =>
+    isRecord(one) && one['object'] === kind && typeof one['id'] === 'string';
+  if (method !== 'GET' || slash !== undefined) return isOfKind(body);
+  return object === 'list' && Array.isArray(data) && data.every(isOfKind);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
