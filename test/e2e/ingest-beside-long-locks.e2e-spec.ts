@@ -1,5 +1,9 @@
 import { Client } from 'pg';
-import { disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
+import {
+  disableLockTimeout,
+  untilSessionsWait,
+  untilSessionsWaitLong,
+} from '../support/lock-waits';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -23,14 +27,14 @@ describe('events that share a commit with events that wait for another transacti
 
   beforeAll(async () => {
     engine = await startTestApp();
+    // A lock timeout of the default length would end the waits on a slow machine.
+    await disableLockTimeout(engine);
     await insertMeter(engine, { eventName: NAME, aggregation: 'count' });
   });
 
   afterAll(() => engine.close());
 
   beforeEach(async () => {
-    // A lock timeout of the default length would end the waits on a slow machine.
-    await disableLockTimeout(engine);
     [ada, ben] = [await createCustomer(engine), await createCustomer(engine)];
     holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
@@ -66,6 +70,35 @@ describe('events that share a commit with events that wait for another transacti
     return send(count === 1 ? (events[0] ?? {}) : { events });
   };
 
+  /** The first event of a stream takes the slow path, later ones the fast path. */
+  async function useFastPath(customer: string): Promise<void> {
+    for (let sent = 0; sent < 2; sent += 1) await send(event(customer));
+  }
+
+  /** Stores keys of Ada in the open transaction of `holder`, and returns them. */
+  async function holdKeys(count: number): Promise<readonly string[]> {
+    await send(event(ada, { event_name: 'import' }));
+    const keys = Array.from({ length: count }, () => `import-${(serial += 1)}`);
+    await holder.query(INSERT_EVENTS, [ada, keys]);
+    return keys;
+  }
+
+  /** Locks Ben's stream, reports for Ben, and returns the answer, which comes once the stream is free. */
+  async function reportToLockedStream(count: number, waits: number): Promise<unknown> {
+    const locker = new Client({ connectionString: engine.databaseUrl });
+    await locker.connect();
+    try {
+      await locker.query('BEGIN');
+      await locker.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [ben]);
+      const answer = report(ben, count);
+      await untilSessionsWaitLong(engine, waits + 1);
+      await locker.query('COMMIT');
+      return await answer;
+    } finally {
+      await locker.end();
+    }
+  }
+
   /** Sends the events of `waiting`, and once they wait, those of others. Returns the answers of `waiting`. */
   async function sendBeside(
     waiting: readonly (() => Promise<unknown>)[],
@@ -94,13 +127,8 @@ describe('events that share a commit with events that wait for another transacti
   });
 
   it.each(FORMS)('are stored while a key is not committed, as %s', async (_, count) => {
-    // The first event of a stream takes the slow path, later ones the fast path.
-    for (const customer of [ada, ben]) {
-      for (let sent = 0; sent < 2; sent += 1) await send(event(customer));
-    }
-    await send(event(ada, { event_name: 'import' }));
-    const keys = Array.from({ length: 4 }, () => `import-${(serial += 1)}`);
-    await holder.query(INSERT_EVENTS, [ada, keys]);
+    for (const customer of [ada, ben]) await useFastPath(customer);
+    const keys = await holdKeys(4);
     const waiting = keys.map((key) => () => report(ada, count, [key]));
     const answers = await sendBeside(waiting, count);
     expect(answers).toHaveLength(4);
@@ -117,5 +145,19 @@ describe('events that share a commit with events that wait for another transacti
     await holder.query(INSERT_STREAM, [many, NAME]);
     const waiting = many.map((customer) => () => report(customer, 1));
     expect(await sendBeside(waiting, 1)).toEqual(many.map(() => accepted(1)));
+  });
+
+  it.each(FORMS)('do not wait for them if only their stream is locked, as %s', async (_, count) => {
+    const many = await Promise.all(Array.from({ length: 4 }, () => createCustomer(engine)));
+    for (const customer of [...many, ben]) await useFastPath(customer);
+    const keys = await holdKeys(many.length);
+    const waiting: Promise<unknown>[] = [];
+    for (const [at, customer] of many.entries()) {
+      waiting.push(report(customer, count, keys.slice(at, at + 1)));
+      await untilSessionsWaitLong(engine, at + 1);
+    }
+    expect(await reportToLockedStream(count, many.length)).toEqual(accepted(count));
+    await holder.query('COMMIT');
+    await Promise.all(waiting);
   });
 });

@@ -1,3 +1,4 @@
+import type { ClientBase } from 'pg';
 import { DataSource } from 'typeorm';
 import { poolOf } from '../../src/platform/database/pool-use';
 import type { TestApp } from './test-app';
@@ -37,9 +38,27 @@ export async function untilStatementWaits({ database }: TestApp, text: string): 
   );
 }
 
+/** Waits until this many sessions of a database have waited for a lock for longer than a shared commit of usage may. */
+export async function untilSessionsWaitLong({ database }: TestApp, sessions = 1): Promise<void> {
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()
+      AND query_start < clock_timestamp() - interval '500 ms'`;
+  await until(
+    `${sessions} sessions wait for a lock for long`,
+    async () => (await database.query(waiting)).length >= sessions,
+  );
+}
+
 /** Disables the lock timeout of the service's connections. Otherwise a slow test ends the waits that it observes. */
 export async function disableLockTimeout({ app }: TestApp): Promise<void> {
   const pool = poolOf(app.get(DataSource));
+  // The pool awaits `onConnect`, but its type does not say so.
+  const options = pool.options as { onConnect?: (connection: ClientBase) => Promise<void> };
+  const { onConnect } = options;
+  options.onConnect = async (connection) => {
+    await onConnect?.(connection);
+    await connection.query('SET lock_timeout = 0');
+  };
   const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   for (const connection of all) {
     await connection.query('SET lock_timeout = 0');

@@ -76,6 +76,8 @@ export async function sendAutocommit(
     // After another error, the connection may be broken, or one of its prepared statements useless.
     const isUsable =
       violatedConstraint(error) !== null || isDataException(error) || isLockTimeout(error);
+    // `pg` reports the error before the server is ready again. Until then, the pool would close the connection.
+    if (isUsable && !isIdle(connection)) await connection.query('').catch(() => undefined);
     connection.release(!isUsable);
     const sql = typeof statement === 'string' ? statement : statement.text;
     throw isAnswerLost(error) && MAY_WRITE.test(sql) ? new OutcomeUnknownError(error) : error;

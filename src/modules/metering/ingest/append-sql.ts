@@ -1,6 +1,6 @@
 import { listOfAnyLength } from '../../../platform/database';
 import { ADD_TO_BUCKETS, ADD_TO_HOURS } from '../store/bucket-sql';
-import { type OnBusy, SHORT_LOCK_TIMEOUT } from '../store/usage-streams';
+import { type OnBusy, shortLockTimeout } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
@@ -170,8 +170,8 @@ export interface FastPathNeeds {
 /**
  * Fast path: stores and counts events with one statement. Skips streams (one customer, one event name) whose cached
  * version is outdated and, with SKIP LOCKED, streams that another transaction has locked. Also skips a stream that
- * changes after the snapshot of the statement, because locking a row compares its version again. With `skip`, the
- * statement sets the {@link SHORT_LOCK_TIMEOUT} before it inserts events.
+ * changes after the snapshot of the statement, because locking a row compares its version again. Unless it
+ * waits, the statement sets the {@link shortLockTimeout} before it inserts events.
  *
  * Returns
  * - `accepted`: the number of stored events;
@@ -194,11 +194,11 @@ const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds):
     JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
     WHERE stream.id = ANY (${STREAMS})
     ORDER BY stream.id
-    FOR UPDATE OF stream ${onBusy === 'skip' ? 'SKIP LOCKED' : ''}
+    FOR UPDATE OF stream ${onBusy === 'wait' ? '' : 'SKIP LOCKED'}
   ),
   known AS MATERIALIZED (
     SELECT array_agg(locked.last_position ORDER BY cached.number) AS positions, count(locked.id) > 0 AS is_any
-      ${onBusy === 'skip' ? `, ${SHORT_LOCK_TIMEOUT}` : ''}
+      ${onBusy === 'wait' ? '' : `, ${shortLockTimeout(onBusy)}`}
     FROM generate_subscripts(${STREAMS}, 1) AS cached(number)
     LEFT JOIN locked ON locked.number = cached.number
   ),

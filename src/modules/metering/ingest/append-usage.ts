@@ -38,7 +38,7 @@ export class AppendUsage {
   /**
    * Stores events in one transaction. If there are more than `MAX_EVENTS_IN_MEMORY`, the caller must not have an open
    * transaction.
-   * @param onBusy `skip` leaves out a request if one of its streams (one customer, one event name) is locked, or if a
+   * @param onBusy unless it is `wait`, leaves out a request if one of its streams (one customer, one event name) is locked, or if a
    *   meter is being created for one of its event names
    * @param requestOf for each event, the index of its request, if several requests are written together. At most
    *   `MAX_EVENTS_IN_MEMORY` events are then allowed

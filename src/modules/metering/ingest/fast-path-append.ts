@@ -54,7 +54,7 @@ export class FastPathAppend {
 
   /**
    * Stores the events of requests, and returns the outcome of each request. Skips streams whose cached version is
-   * outdated and, with `skip`, streams that another transaction has locked. Skips all streams if the state of one was
+   * outdated and, unless it waits, streams that another transaction has locked. Skips all streams if the state of one was
    * cached before the last change of the process's database session. If it cannot be found out after the commit why
    * some events were not stored, only the requests with these events fail.
    */

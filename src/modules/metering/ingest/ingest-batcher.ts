@@ -3,7 +3,7 @@ import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { isOutage } from '../../../platform/database';
-import { type OnBusy, streamKey } from '../store/usage-streams';
+import type { OnBusy } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
 import {
   type AppendOutcome,
@@ -17,11 +17,11 @@ import { AppendUsage, lastInstantAt } from './append-usage';
 import { FastPathAppend } from './fast-path-append';
 import { FastPathRequest, type SplitRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
-import { type QueuedRequest, WriteQueue } from './write-queue';
+import { type Append, StreamQueues } from './stream-queues';
+import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue';
 
-/** Maximum number of writes of single events that wait for locks, and of writes of lists. Each uses a connection. */
+/** Maximum number of writes of lists that wait for locked streams. Each uses a connection. */
 const MAX_WAITING = 4;
-const MAX_STREAM_QUEUES = 100;
 /** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
 const MAX_RETRIES = 2;
 
@@ -41,9 +41,9 @@ interface Queues {
  * with running totals of their own) are stored apart from the others.
  *
  * Events of a stream whose cached state is outdated take the slow path. Events of a locked stream are left out of the
- * shared commit, so that no other request waits for the lock, and are tried again. If the stream stays locked, or if the
- * events wait too long for another lock, a single event waits in the queue of its stream, and a list waits together with
- * other such lists.
+ * shared commit, so that no other request waits for the lock, and are tried again. If the stream stays locked, a single
+ * event waits in the queue of its stream, and a list waits together with other such lists. Requests that wait too long
+ * for another lock, and later ones of their streams, wait in queues of their streams.
  */
 @Injectable()
 export class IngestBatcher {
@@ -54,8 +54,7 @@ export class IngestBatcher {
    */
   private readonly inWindows = this.fastPathQueues();
   private readonly outsideWindows = this.fastPathQueues();
-  private readonly streamQueues = new Map<string, WriteQueue>();
-  private readonly singleWaits = new ConcurrencyLimiter(MAX_WAITING);
+  private readonly streamQueues = new StreamQueues(this.append.bind(this));
   private readonly listWaits = new ConcurrencyLimiter(MAX_WAITING);
   /** Lists whose streams were locked, collected to be stored together. */
   private readonly busy: QueuedRequest[] = [];
@@ -67,17 +66,16 @@ export class IngestBatcher {
     private readonly cache: StreamCache,
     private readonly clock: Clock,
   ) {
+    const append = this.append.bind(this);
     this.slowPath = {
-      singles: new WriteQueue(
-        (group) => this.append(group, 'skip'),
-        (request) => this.streamQueueOf(request).add(request),
+      singles: this.sharedQueue(append, (request, reason) =>
+        this.streamQueues.add(request, reason),
       ),
-      lists: new WriteQueue(
-        (group) => this.append(group, 'skip'),
-        ({ events, resolve, reject }) => {
-          this.listWaits.run(() => this.appendUsage.append(events)).then(resolve, reject);
-        },
-      ),
+      lists: this.sharedQueue(append, (request, reason) => {
+        const { events, resolve, reject } = request;
+        if (this.waitsInQueue(request, reason)) this.streamQueues.add(request, reason);
+        else this.listWaits.run(() => this.appendUsage.append(events)).then(resolve, reject);
+      }),
     };
   }
 
@@ -108,21 +106,38 @@ export class IngestBatcher {
   }
 
   private fastPathQueues(): Queues {
+    const append: Append = (group, onBusy) =>
+      this.fastPathAppend.append(
+        group.flatMap(({ fastPath }) => fastPath ?? []),
+        onBusy,
+      );
     return {
-      singles: new WriteQueue(
-        (group) => this.appendOnFastPath(group),
-        (request, reason) => this.retry(request, reason),
-      ),
-      lists: new WriteQueue(
-        (group) => this.appendOnFastPath(group),
+      singles: this.sharedQueue(append, (request, reason) => this.retry(request, reason)),
+      lists: this.sharedQueue(
+        append,
         (request, reason) => {
-          if (reason !== 'outdated') return this.addToBusy(request);
-          this.slowPath.lists.add(request);
+          if (reason === 'outdated') this.slowPath.lists.add(request);
+          else if (this.waitsInQueue(request, reason)) this.streamQueues.add(request, reason);
+          else return this.addToBusy(request);
           return undefined;
         },
         SHARD_COUNT,
       ),
     };
+  }
+
+  private sharedQueue(append: Append, onNotShared: OnNotShared, shards?: number): WriteQueue {
+    return new WriteQueue(
+      (group, hasTimedOut) => append(group, hasTimedOut ? 'hurry' : 'skip'),
+      onNotShared,
+      shards,
+      (request) => this.streamQueues.isBlocked(request),
+    );
+  }
+
+  /** Returns true if a list that a shared commit did not store is to wait in the queue of its streams. */
+  private waitsInQueue(request: QueuedRequest, reason: NotShared): boolean {
+    return reason === 'timeout' || this.streamQueues.isHeld(request);
   }
 
   private queuesOf({ hasWindows }: FastPathRequest): Queues {
@@ -140,7 +155,7 @@ export class IngestBatcher {
     if (reason === 'outdated' || fastPath === null) this.slowPath.singles.add(request);
     else if (reason === 'busy' && request.retries <= MAX_RETRIES)
       this.queuesOf(fastPath).singles.add(request);
-    else this.streamQueueOf(request).add(request);
+    else this.streamQueues.add(request, reason);
   }
 
   /** Collects lists whose streams were locked, and stores them together. Resolves when all are stored or failed. */
@@ -197,26 +212,6 @@ export class IngestBatcher {
     ]);
   }
 
-  /** Returns the queue of a stream. Requests in it share commits, and do not delay requests for other streams. */
-  private streamQueueOf({ events }: QueuedRequest): WriteQueue {
-    const [event] = events;
-    const key = event === undefined ? '' : streamKey(event);
-    const existing = this.streamQueues.get(key);
-    if (existing !== undefined) return existing;
-    if (this.streamQueues.size >= MAX_STREAM_QUEUES) {
-      for (const [other, queue] of this.streamQueues) {
-        if (queue.isIdle) this.streamQueues.delete(other);
-      }
-    }
-    const created = new WriteQueue(
-      (group, hasTimedOut) =>
-        this.singleWaits.run(() => this.append(group, hasTimedOut ? 'skip' : 'wait')),
-      null,
-    );
-    this.streamQueues.set(key, created);
-    return created;
-  }
-
   private async append(
     group: readonly QueuedRequest[],
     onBusy: OnBusy,
@@ -228,9 +223,5 @@ export class IngestBatcher {
     return splitByRequest(group, notStored).map((outcome) =>
       outcome.notStored[0]?.result === 'busy' ? 'busy' : outcome,
     );
-  }
-
-  private appendOnFastPath(group: readonly QueuedRequest[]): Promise<readonly FastPathOutcome[]> {
-    return this.fastPathAppend.append(group.flatMap(({ fastPath }) => fastPath ?? []));
   }
 }

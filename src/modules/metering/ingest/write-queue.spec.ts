@@ -1,9 +1,7 @@
 import { OutcomeUnknownError } from '../../../platform/database';
 import type { AppendOutcome, NotShared, NotTried } from './append-outcome';
 import { FastPathRequest } from './fast-path-request';
-import { type QueuedRequest, WriteQueue } from './write-queue';
-
-type OnNotShared = (request: QueuedRequest, reason: NotShared) => unknown;
+import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue';
 
 const STORED: AppendOutcome = { accepted: 1, notStored: [] };
 
@@ -51,13 +49,22 @@ describe('a write queue', () => {
      */
     const writeTogether = async (customers: string, onNotShared: OnNotShared | null) => {
       const groups: string[] = [];
-      const queue = new WriteQueue((group, hasTimedOut) => {
-        const names = group.map(({ events }) => events[0]?.customerId).join('');
+      const waiting = new Set<string | undefined>();
+      const customerOf = ({ events }: QueuedRequest) => events[0]?.customerId;
+      const takeOver = (request: QueuedRequest, reason: NotShared) => {
+        waiting.add(customerOf(request));
+        return onNotShared?.(request, reason);
+      };
+      const write: ConstructorParameters<typeof WriteQueue>[0] = (group, hasTimedOut) => {
+        const names = group.map(customerOf).join('');
         groups.push(hasTimedOut ? `${names}!` : names);
         return names.includes('A')
           ? Promise.reject(timeout)
           : Promise.resolve(group.map(() => STORED));
-      }, onNotShared);
+      };
+      const queue = new WriteQueue(write, onNotShared && takeOver, 1, (request) =>
+        waiting.has(customerOf(request)),
+      );
       const sent = [...customers].map((customerId, index) =>
         queue.enqueue(
           [
@@ -92,13 +99,45 @@ describe('a write queue', () => {
         STORED,
         'waited',
       ]);
-      expect(groups).toEqual(['BAACA', 'B!', 'A!', 'C!']);
+      expect(groups).toEqual(['BAACA', 'BA!', 'B!', 'A!', 'C!']);
       expect(reasons).toEqual(['timeout', 'timeout', 'timeout']);
     });
 
     it('passes on a request that is alone', async () => {
       const { groups, outcomes } = await writeTogether('A', ({ resolve }) => resolve(STORED));
       expect([groups, outcomes]).toEqual([['A'], [STORED]]);
+    });
+
+    it('stores most of the others together', async () => {
+      const { groups } = await writeTogether('BCDEFAGHIJKLMNOP', ({ resolve }) => resolve(STORED));
+      expect(groups.slice(1)).toEqual(['BCDE!', 'FAGH!', 'F!', 'A!', 'G!', 'H!', 'IJKL!', 'MNOP!']);
+    });
+
+    it('passes on a request of a stream that waits already, untried', async () => {
+      const groups: number[] = [];
+      const reasons: NotShared[] = [];
+      const queue = new WriteQueue(
+        (group) => {
+          groups.push(group.length);
+          return Promise.resolve(group.map(() => STORED));
+        },
+        ({ resolve }, reason) => {
+          reasons.push(reason);
+          resolve(STORED);
+        },
+        1,
+        () => groups.length > 0,
+      );
+      const first = [write(queue), write(queue)];
+      await turn();
+      await Promise.all([...first, write(queue)]);
+      expect([groups, reasons]).toEqual([[2], ['timeout']]);
+    });
+
+    it('tries few of the requests of a stream if many would wait', async () => {
+      const { groups, outcomes } = await writeTogether('A'.repeat(100), null);
+      expect(groups.length).toBeLessThan(12);
+      expect(outcomes).toEqual(Array.from({ length: 100 }, () => timeout));
     });
 
     it('tries each request of a stream, and rejects only those that would wait', async () => {

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { invariant } from '../../../core/invariant';
 import { nextTurn } from '../../../platform/concurrency';
 import { isLockTimeout, isOutage } from '../../../platform/database';
-import { streamKey } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
 import {
   type AppendOutcome,
@@ -31,6 +30,12 @@ const LONGEST_HOLD_MS = 100;
  */
 const EVENTS_WORTH_A_COMMIT = 500;
 
+/**
+ * Maximum number of further writes of the queue of one stream that wait too long for a lock, after one has. Then all
+ * requests of the group that are left are rejected.
+ */
+const MAX_TIMEOUTS = 10;
+
 export interface QueuedRequest {
   readonly events: readonly IncomingEvent[];
   /** The same events, prepared for the fast path; null on the slow path. */
@@ -48,6 +53,9 @@ type WriteGroup = (
   group: readonly QueuedRequest[],
   hasTimedOut: boolean,
 ) => Promise<readonly FastPathOutcome[]>;
+
+/** Takes over a request that a shared commit did not store. */
+export type OnNotShared = (request: QueuedRequest, reason: NotShared) => unknown;
 
 interface Failure {
   readonly reason: unknown;
@@ -71,11 +79,14 @@ export class WriteQueue {
    * @param onNotShared takes over a request that was skipped or waited too long for a lock, or the skipped part of a
    *   request. If it returns a promise, the shard waits for that promise before it writes the next requests, at most
    *   {@link LONGEST_HOLD_MS}. Null for the queue of one stream, which rejects requests that wait too long
+   * @param isBlocked returns true if a request would probably wait too long for a lock. It is then passed to
+   *   `onNotShared` untried
    */
   constructor(
     private readonly writeGroup: WriteGroup,
-    private readonly onNotShared: ((request: QueuedRequest, reason: NotShared) => unknown) | null,
+    private readonly onNotShared: OnNotShared | null,
     shards = 1,
+    private readonly isBlocked: (request: QueuedRequest) => boolean = () => false,
   ) {
     this.shards = Array.from({ length: shards }, () => ({ queue: [], isWriting: false }));
   }
@@ -157,14 +168,27 @@ export class WriteQueue {
     });
   }
 
-  private async write(group: readonly QueuedRequest[]): Promise<readonly unknown[]> {
+  private async write(all: readonly QueuedRequest[]): Promise<readonly unknown[]> {
     const takenOver: unknown[] = [];
+    const group = this.withoutBlocked(all, takenOver);
+    if (group.length === 0) return takenOver;
     const failure = await this.tryToWrite(group, takenOver, null);
     if (failure === null) return takenOver;
     if (group.length > 1 && !isOutage(failure.reason)) {
-      await this.writeOneByOne(group, failure, takenOver);
+      await this.writeInParts(group, failure, takenOver);
     } else for (const request of group) this.fail(request, failure, takenOver);
     return takenOver;
+  }
+
+  private withoutBlocked(
+    group: readonly QueuedRequest[],
+    takenOver: unknown[],
+  ): readonly QueuedRequest[] {
+    return group.filter((request) => {
+      const isBlocked = this.isBlocked(request);
+      if (isBlocked) takenOver.push(this.answer(request, 'timeout', null));
+      return !isBlocked;
+    });
   }
 
   /**
@@ -222,26 +246,30 @@ export class WriteQueue {
   }
 
   /**
-   * Writes the requests of a failed group one by one, so that one request cannot fail the others. Of a shared commit,
-   * passes requests that wait too long for a lock to `onNotShared`, with those of the same streams.
+   * Writes the requests of a failed group in parts, and those of a part that fails one by one, so that one request cannot
+   * fail the others. Of a shared commit, passes requests that wait too long for a lock to `onNotShared`.
    */
-  private async writeOneByOne(
+  private async writeInParts(
     group: readonly QueuedRequest[],
     failed: Failure,
     takenOver: unknown[],
   ): Promise<void> {
     let timeout = isTimeout(failed) ? failed : null;
-    const waiting = new Set<string>();
-    for (const request of group) {
-      const streams = streamsOf(request);
-      const failure = waiting.has(streams)
-        ? timeout
-        : await this.tryToWrite([request], takenOver, timeout);
+    let timeouts = 0;
+    const parts = inParts(group, Math.floor(Math.sqrt(group.length)));
+    for (let next = parts.shift(); next !== undefined; next = parts.shift()) {
+      const part = this.withoutBlocked(next, takenOver);
+      if (part.length === 0) continue;
+      const isTried = this.onNotShared !== null || timeouts < MAX_TIMEOUTS;
+      const failure = isTried ? await this.tryToWrite(part, takenOver, timeout) : timeout;
       if (failure === null) continue;
-      this.fail(request, failure, takenOver);
-      if (!isTimeout(failure)) continue;
-      timeout = failure;
-      if (this.onNotShared !== null) waiting.add(streams);
+      if (isTimeout(failure)) {
+        timeout = failure;
+        timeouts += 1;
+      }
+      if (isTried && part.length > 1 && !isOutage(failure.reason))
+        parts.unshift(...inParts(part, 1));
+      else for (const request of part) this.fail(request, failure, takenOver);
     }
   }
 }
@@ -265,8 +293,10 @@ function isTimeout({ reason }: Failure): boolean {
   return isLockTimeout(reason) && !isOutage(reason);
 }
 
-function streamsOf({ events }: QueuedRequest): string {
-  return [...new Set(events.map(streamKey))].join('\n');
+function inParts(group: readonly QueuedRequest[], size: number): (readonly QueuedRequest[])[] {
+  return Array.from({ length: Math.ceil(group.length / size) }, (_, part) =>
+    group.slice(part * size, (part + 1) * size),
+  );
 }
 
 function requestsIn(shards: readonly Shard[]): number {

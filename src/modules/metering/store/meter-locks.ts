@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../../platform/database';
-import { type OnBusy, SHORT_LOCK_TIMEOUT } from './usage-streams';
+import { type OnBusy, shortLockTimeout } from './usage-streams';
 
 /**
  * Advisory lock class of ingest. Transactions that store events take the lock in shared mode. The creation of a meter
@@ -20,10 +20,12 @@ const SLOT_COUNT = 64;
 
 /** SQL of slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
 const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
+const tryToLock = (timeout: string): string => `
+  SELECT slot FROM ${SLOT} WHERE ${timeout} IS NULL OR NOT pg_try_advisory_xact_lock_shared($1, slot)`;
 const LOCK_METERS = {
   wait: `SELECT slot FROM ${SLOT} WHERE pg_advisory_xact_lock_shared($1, slot) IS NULL`,
-  skip: `SELECT slot FROM ${SLOT}
-    WHERE ${SHORT_LOCK_TIMEOUT} IS NULL OR NOT pg_try_advisory_xact_lock_shared($1, slot)`,
+  skip: tryToLock(shortLockTimeout('skip')),
+  hurry: tryToLock(shortLockTimeout('hurry')),
 } as const;
 
 const INGESTING = `
@@ -33,8 +35,8 @@ const INGESTING = `
 
 /**
  * Locks ingest of these event names, in shared mode, until the transaction ends. Meters can still be created meanwhile:
- * a backfill then counts the events that this transaction stores without seeing the new meter. With `skip`, later
- * statements of the transaction have a {@link SHORT_LOCK_TIMEOUT}, which costs no statement of its own here.
+ * a backfill then counts the events that this transaction stores without seeing the new meter. Unless it waits, later
+ * statements of the transaction have a {@link shortLockTimeout}, which costs no statement of its own here.
  * @returns names that were skipped, because a meter may be being created for them or for a name with the same lock;
  *   empty with `wait`
  */

@@ -60,16 +60,20 @@ const INVALIDATE =
   'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
 
 /**
- * Treatment of streams that another transaction has locked: wait for them, or skip them. With `skip`, ingest also waits
- * at most {@link SHORT_LOCK_TIMEOUT} for any other lock.
+ * Treatment of streams that another transaction has locked: wait for them, or skip them. With `skip` and `hurry`, ingest
+ * also limits its waits for other locks ({@link shortLockTimeout}).
  */
-export type OnBusy = 'wait' | 'skip';
+export type OnBusy = 'wait' | 'skip' | 'hurry';
+
+/** Longest wait of a shared commit for a lock, and the longest wait after such a commit has waited that long. */
+const LOCK_TIMEOUTS_MS = { skip: 200, hurry: 20 };
 
 /**
- * SQL that limits each later wait for a lock of the transaction to 200 ms. No SQL can skip the stream or the key that
- * another transaction has inserted but not committed, and other requests share the commit that waits for it.
+ * SQL that limits each later wait for a lock of the transaction. No SQL can skip the stream or the key that another
+ * transaction has inserted but not committed, and other requests share the commit that waits for it.
  */
-export const SHORT_LOCK_TIMEOUT = "set_config('lock_timeout', '200', true)";
+export const shortLockTimeout = (onBusy: keyof typeof LOCK_TIMEOUTS_MS): string =>
+  `set_config('lock_timeout', '${LOCK_TIMEOUTS_MS[onBusy]}', true)`;
 
 /** Returns those of the missing streams that are to be created. */
 type CreatedStreams = (
@@ -106,7 +110,7 @@ export class UsageStreams {
     );
     const streams = new Map(locked.map((stream) => [streamKey(stream), stream]));
     return names.map((name) => {
-      const isBusy = onBusy === 'skip' && found.has(streamKey(name));
+      const isBusy = onBusy !== 'wait' && found.has(streamKey(name));
       return streams.get(streamKey(name)) ?? (isBusy ? 'busy' : null);
     });
   }
