@@ -290,20 +290,38 @@ describe('a provider that contradicts a final outcome', () => {
     expect(await typesOf(refund)).toEqual(['refund.created', 'refund.failed', 'refund.succeeded']);
   });
 
-  it('cannot be applied to a refund whose amount was refunded otherwise', async () => {
+  it('cannot be applied to a refund whose amount was refunded otherwise, nor by a repeated request later', async () => {
     const { payment, refund } = await failedRefund(10_000);
     await engine.database.query(
       `UPDATE payment SET provider_reference = 'pm_sandbox_ok/second' WHERE id = $1`,
       [payment],
     );
-    await post(`/v1/refunds/payment/${payment}`, { amount: 1 }).expect(201);
+    const other = idOf(await post(`/v1/refunds/payment/${payment}`, { amount: 1 }).expect(201));
     await report(refund, PAID);
     const { id } = await discrepancyOf(refund);
-    const answer = await apply(id);
+    const answer = await apply(id).set('Idempotency-Key', id);
     expect([answer.status, answer.body]).toEqual([
       422,
       expect.objectContaining({ code: 'refund_amount_exceeds_refundable' }),
     ]);
+    await report(other, DECLINED);
+    const repeated = await apply(id).set('Idempotency-Key', id);
+    expect(repeated.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
+    expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
+    const applied = await apply(id).set('Idempotency-Key', `second ${id}`).expect(200);
+    expect(applied.body).toEqual(await read(`/v1/provider-discrepancies/${id}`));
+    expect(applied.headers).not.toHaveProperty('etag');
+  });
+
+  it('is not applied by a request with the key of another one', async () => {
+    const { refund } = await failedRefund(10_000);
+    await report(refund, PAID);
+    const { id } = await discrepancyOf(refund);
+    await post('/v1/customers', { name: 'Ada Lovelace' }).set('Idempotency-Key', id).expect(201);
+    const answer = await apply(id).set('Idempotency-Key', id).expect(409);
+    expect(answer.body).toMatchObject({ code: 'idempotency_key_reused' });
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
     expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
   });
 

@@ -447,11 +447,16 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     const { id, reference, discrepancy } = await refusedHere(payment, 300);
     story.stripe.webhooks.fate = () => 'lose';
     story.stripe.failRefund(reference);
-    const { body } = await apply(discrepancy).send({}).expect(409);
-    expect(body).toMatchObject({
+    const applyWithKey = () => apply(discrepancy).set('Idempotency-Key', discrepancy).send({});
+    const refusal = {
       code: 'provider_discrepancy_not_applicable',
       detail: expect.stringContaining(`reports the refund ${reference} as failed now`) as string,
-    });
+    };
+    expect((await applyWithKey().expect(409)).body).toMatchObject(refusal);
+    // The stored answer needs no answer of Stripe.
+    story.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    expect((await applyWithKey().expect(409)).body).toMatchObject(refusal);
+    story.stripe.faults.clear();
     expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'failed' });
     expect(await discrepancyOf(id)).toMatchObject({ status: 'open' });
     await story.engine.http.post(`${discrepancies}/${discrepancy}/dismiss`).send({}).expect(200);
