@@ -364,6 +364,26 @@ describe('a provider that contradicts a final outcome', () => {
     expect(await discrepanciesOf(refund)).toEqual([]);
   });
 
+  it('is recorded if its success arrives after a failure, and it does not answer again', async () => {
+    const payment = await createPayment(engine);
+    const answers: ((outcome: ProviderOutcome) => void)[] = [];
+    jest
+      .spyOn(sandbox, 'refund')
+      .mockImplementationOnce(() => new Promise((answer) => answers.push(answer)))
+      .mockResolvedValueOnce(DECLINED)
+      .mockResolvedValueOnce({ kind: 'unknown' });
+    const requested = post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }).then(idOf);
+    await until('the provider is called', () => answers.length === 1);
+    engine.clock.advanceMs(150_000);
+    const worker = engine.app.get(DueRefunds);
+    await worker.runDue();
+    await worker.idle();
+    answers[0]?.(PAID);
+    const refund = await requested;
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
+    expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
+  });
+
   it('is recorded and applied again each time a returned refund succeeds after all', async () => {
     const payment = await createPayment(engine);
     const refund = idOf(await post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }));
