@@ -290,20 +290,38 @@ describe('a provider that contradicts a final outcome', () => {
     expect(await typesOf(refund)).toEqual(['refund.created', 'refund.failed', 'refund.succeeded']);
   });
 
-  it('cannot be applied to a refund whose amount was refunded otherwise', async () => {
+  it('cannot be applied to a refund whose amount was refunded otherwise, nor by a repeated request later', async () => {
     const { payment, refund } = await failedRefund(10_000);
     await engine.database.query(
       `UPDATE payment SET provider_reference = 'pm_sandbox_ok/second' WHERE id = $1`,
       [payment],
     );
-    await post(`/v1/refunds/payment/${payment}`, { amount: 1 }).expect(201);
+    const other = idOf(await post(`/v1/refunds/payment/${payment}`, { amount: 1 }).expect(201));
     await report(refund, PAID);
     const { id } = await discrepancyOf(refund);
-    const answer = await apply(id);
+    const answer = await apply(id).set('Idempotency-Key', id);
     expect([answer.status, answer.body]).toEqual([
       422,
       expect.objectContaining({ code: 'refund_amount_exceeds_refundable' }),
     ]);
+    await report(other, DECLINED);
+    const repeated = await apply(id).set('Idempotency-Key', id);
+    expect(repeated.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
+    expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
+    const applied = await apply(id).set('Idempotency-Key', `second ${id}`).expect(200);
+    expect(applied.body).toEqual(await read(`/v1/provider-discrepancies/${id}`));
+    expect(applied.headers).not.toHaveProperty('etag');
+  });
+
+  it('is not applied by a request with the key of another one', async () => {
+    const { refund } = await failedRefund(10_000);
+    await report(refund, PAID);
+    const { id } = await discrepancyOf(refund);
+    await post('/v1/customers', { name: 'Ada Lovelace' }).set('Idempotency-Key', id).expect(201);
+    const answer = await apply(id).set('Idempotency-Key', id).expect(409);
+    expect(answer.body).toMatchObject({ code: 'idempotency_key_reused' });
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
     expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
   });
 
@@ -344,6 +362,26 @@ describe('a provider that contradicts a final outcome', () => {
     expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'succeeded' });
     expect(await typesOf(refund)).toEqual(['refund.created', 'refund.succeeded']);
     expect(await discrepanciesOf(refund)).toEqual([]);
+  });
+
+  it('is recorded if its success arrives after a failure, and it does not answer again', async () => {
+    const payment = await createPayment(engine);
+    const answers: ((outcome: ProviderOutcome) => void)[] = [];
+    jest
+      .spyOn(sandbox, 'refund')
+      .mockImplementationOnce(() => new Promise((answer) => answers.push(answer)))
+      .mockResolvedValueOnce(DECLINED)
+      .mockResolvedValueOnce({ kind: 'unknown' });
+    const requested = post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }).then(idOf);
+    await until('the provider is called', () => answers.length === 1);
+    engine.clock.advanceMs(150_000);
+    const worker = engine.app.get(DueRefunds);
+    await worker.runDue();
+    await worker.idle();
+    answers[0]?.(PAID);
+    const refund = await requested;
+    expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
+    expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
   });
 
   it('is recorded and applied again each time a returned refund succeeds after all', async () => {

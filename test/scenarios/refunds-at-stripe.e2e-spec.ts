@@ -447,11 +447,16 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     const { id, reference, discrepancy } = await refusedHere(payment, 300);
     story.stripe.webhooks.fate = () => 'lose';
     story.stripe.failRefund(reference);
-    const { body } = await apply(discrepancy).send({}).expect(409);
-    expect(body).toMatchObject({
+    const applyWithKey = () => apply(discrepancy).set('Idempotency-Key', discrepancy).send({});
+    const refusal = {
       code: 'provider_discrepancy_not_applicable',
       detail: expect.stringContaining(`reports the refund ${reference} as failed now`) as string,
-    });
+    };
+    expect((await applyWithKey().expect(409)).body).toMatchObject(refusal);
+    // The stored answer needs no answer of Stripe.
+    story.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    expect((await applyWithKey().expect(409)).body).toMatchObject(refusal);
+    story.stripe.faults.clear();
     expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'failed' });
     expect(await discrepancyOf(id)).toMatchObject({ status: 'open' });
     await story.engine.http.post(`${discrepancies}/${discrepancy}/dismiss`).send({}).expect(200);
@@ -524,6 +529,43 @@ describe('a refund at Stripe that somebody makes there or here', () => {
       const [found] = await refundsOf(payment);
       expect(found).toMatchObject({ status: 'failed' });
       expect(await discrepancyOf(found?.id ?? '')).toBeUndefined();
+    });
+
+    it('in the answers to its first notifications (made there)', async () => {
+      const { payment } = await story.paid();
+      await story.notified();
+      const { account, faults, webhooks } = story.stripe;
+      const made = await refundThere(payment, 300);
+      account.record('refund.updated', made);
+      await webhooks.idle();
+      faults.plan('answer_held', { operation: 'refunds.retrieve', times: 2 });
+      const events = story.engine.app.get(DueProviderEvents);
+      const holds = (count: number) =>
+        until(`Stripe holds ${count} answers`, () => faults.hanging === count);
+      await events.runDue();
+      await holds(2);
+      story.stripe.failRefund(made.id);
+      faults.clear();
+      await webhooks.idle();
+      await events.runDue();
+      const due = 'SELECT count(*)::int FROM provider_event WHERE due_at IS NOT NULL';
+      const areOnlyHeld = async () => (await story.engine.database.queryValue(due, [])) === 2;
+      await until('the failure is read', areOnlyHeld);
+      faults.plan('answer_held', { operation: 'refunds.retrieve' });
+      faults.release(1);
+      await until('the refund is stored', async () => (await refundsOf(payment)).length === 1);
+      await holds(2);
+      faults.release(1);
+      const isFailed = async () => (await refundsOf(payment))[0]?.status === 'failed';
+      await until('the failure is recorded', isFailed);
+      faults.release();
+      await events.idle();
+      const [refund] = await refundsOf(payment);
+      expect((await eventsOf(story.engine, refund?.id ?? '')).map(({ type }) => type)).toEqual([
+        'refund.created',
+        'refund.failed',
+      ]);
+      expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 0 });
     });
   });
 });

@@ -35,14 +35,14 @@ export class ProviderRefundsService {
   /**
    * Stores what a provider reported about a refund of a payment. If this database has the refund, stores only the
    * outcome. Otherwise, the refund was made at the provider, or the database was restored from a backup:
-   * - If the refund has succeeded or is pending, stores it with its outcome. It must wait
-   *   ({@link WaitingRefundsService}) if its payment has not succeeded, or if too little of the payment is left.
+   * - If the refund has succeeded or is pending, stores it as pending. It must wait ({@link WaitingRefundsService}) if its
+   *   payment has not succeeded, or if too little of the payment is left.
    * - For any other outcome, does not store the refund. If it was waiting, ends the wait.
    *
    * If a refund that failed here has failed or was canceled at the provider too, dismisses an open report of its success.
    * @param knownVersion version of the refund here before the provider was asked; 0: not known
-   * @returns null if the report is stored. Otherwise, it may be older than the stored outcome, and the version of the
-   *   refund here is returned: the caller must ask the provider again
+   * @returns null if the report is stored. Otherwise, the provider was asked before the refund was stored or changed here,
+   *   and the version of the refund is returned: the caller must ask the provider again
    */
   record(
     paymentId: string,
@@ -69,8 +69,7 @@ export class ProviderRefundsService {
       }
       const now = await this.payments.followingTimeOf(payment);
       const begun = await this.waiting.begin(paymentId, unrecorded, now);
-      if (begun !== null) await this.settleRefund.settle(begun, outcome);
-      return null;
+      return begun?.version ?? null;
     });
   }
 

@@ -96,7 +96,20 @@ export class RefundsService {
     const state = await this.payments.resume(refund.paymentId, { ...refund, otherReferences });
     const outcome = state.kind === 'absent' ? await this.sendAgain(refund) : state;
     const settled = await this.settleRefund.settle(refund, outcome);
-    return settled === null ? this.resume(id) : settled.dueAt !== null || isAnswer(outcome);
+    if (settled === null) return this.resumeAfter(id, outcome);
+    return settled.dueAt !== null || isAnswer(outcome);
+  }
+
+  /**
+   * Asks the provider again, because the answer `earlier` may be older than the stored outcome. If the provider does not
+   * answer, a success that contradicts the stored outcome is recorded as a discrepancy, because no poll is planned.
+   * Returns false as {@link resume} does.
+   */
+  private async resumeAfter(id: string, earlier: ProviderOutcome): Promise<boolean> {
+    const isAnswered = await this.resume(id);
+    if (!isAnswered && earlier.kind === 'succeeded')
+      await this.settleRefund.settle(await this.get(id), earlier);
+    return isAnswered;
   }
 
   /** Returns the outcome if the refund was sent again, otherwise `unknown`. */
@@ -192,7 +205,7 @@ export class RefundsService {
     const outcome = await this.payments.send(payment, refund);
     const settled = await this.settleRefund.settle(refund, outcome);
     if (settled !== null) return settled;
-    await this.resume(refund.id);
+    await this.resumeAfter(refund.id, outcome);
     return this.get(refund.id);
   }
 

@@ -75,8 +75,8 @@ export class SettleRefundService {
    * it; a failed or canceled refund does not change. An outcome that contradicts an earlier final outcome is recorded
    * as a discrepancy instead.
    * @param asked the refund before the provider was asked
-   * @returns null if another final outcome was stored since then. The caller must then ask the provider again, because
-   *   `outcome` may be older
+   * @returns null if the refund was stored or changed since then, and `outcome` differs. The caller must then ask the
+   *   provider again, because `outcome` may be older
    */
   settle(asked: Refund, outcome: ProviderOutcome): Promise<Refund | null> {
     const { id, paymentId, version, leasedBy, dueAt } = asked;
@@ -93,8 +93,8 @@ export class SettleRefundService {
       );
       const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
       const discrepancy = after === before ? discrepancyOf(reported, outcome) : null;
-      const hasEnded = before.status !== 'pending' && before.version !== version;
-      if (hasEnded && (after !== before || discrepancy !== null)) return null;
+      const mayBeOlder = before.version !== version;
+      if (mayBeOlder && (after !== before || discrepancy !== null)) return null;
       if (after !== before) await this.refunds.updateOutcome(after);
       if (after.status !== before.status)
         await this.outcomes.apply(before, after, payment, changedAt(now, before));

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
 import { Clock } from '../clock';
 import { CallScope } from '../concurrency';
 import { Database } from '../database';
@@ -71,11 +72,12 @@ export class Idempotency {
 
   /**
    * Executes work that takes several transactions. The first transaction must call `claimFor`. The last one must call
-   * `completeFor`, or `releaseFor` after a failure. If the work never calls `claimFor`, this method claims the key and
-   * stores the answer after the work. A repeated request that arrives before that is executed as well.
+   * `completeFor`, or `releaseFor` after a failure. A key that has an answer already is found before the work begins, so
+   * that no provider is asked.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
+      if (isAnswered(await this.find(request))) throw new KeyTaken();
       const current: KeyedCall = { request, claimed: false, stored: null };
       const answer = await this.database.commits
         .run(() => this.answering.run(current, work.act))
@@ -85,7 +87,7 @@ export class Idempotency {
           if (wasClaimed && (await this.find(request)) !== null) throw new KeyTaken();
           throw error;
         });
-      if (!current.claimed) return this.claimAndStore(request, answer, work);
+      invariant(current.claimed, 'The work has not claimed its idempotency key.');
       if (current.stored !== null) return current.stored;
       // Another process, or a notification from the payment provider, may have stored an answer first.
       const known = await this.find(request);
@@ -110,7 +112,7 @@ export class Idempotency {
     const current = this.answering.current;
     if (current === undefined) return;
     await this.claim(current.request, resourceId);
-    // A claim that is rolled back does not count: the answer is then stored after the work.
+    // A claim that is rolled back does not count.
     this.database.afterCommit(() => {
       current.claimed = true;
     });

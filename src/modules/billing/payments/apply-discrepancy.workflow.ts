@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
 import {
   DiscrepanciesService,
   type Discrepancy,
@@ -19,17 +18,16 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *
  * 1. Reads a refund from the provider, outside any transaction, because a bank may have returned it since the report. A
  *    payment is not read: once it has succeeded, its status is final at the provider too.
- * 2. Locks the customer of the payment, then the discrepancy.
+ * 2. Claims the idempotency key, and locks the customer of the payment, then the discrepancy.
  * 3. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
  * 4. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
  * 5. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
  *    invoice uses the refunded money as credit.
- * 6. Marks the discrepancy as applied.
+ * 6. Marks the discrepancy as applied, and stores the answer to the request.
  */
 @Injectable()
 export class ApplyDiscrepancyWorkflow {
   constructor(
-    private readonly database: Database,
     private readonly discrepancies: DiscrepanciesService,
     private readonly payments: PaymentRecordsService,
     private readonly settlePayment: SettlePaymentWorkflow,
@@ -47,7 +45,7 @@ export class ApplyDiscrepancyWorkflow {
    */
   async apply(id: string): Promise<Discrepancy> {
     await this.requireSucceededRefund(await this.discrepancies.get(id));
-    return this.database.transaction(async () => {
+    return this.discrepancies.applyOnce(id, async () => {
       const found = await this.discrepancies.get(id);
       await this.payments.lockCustomerOf(found.paymentId);
       const discrepancy = await this.discrepancies.lockFor(id, 'applied');

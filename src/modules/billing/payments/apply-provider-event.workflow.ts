@@ -75,8 +75,8 @@ export class ApplyProviderEventWorkflow {
 
   /**
    * Records a refund that was made at the provider. If the payment has no final outcome yet, settles the payment first.
-   * Ignores refunds that other services made with the same provider account. Reads the refund again if another outcome
-   * of it was stored meanwhile. Returns false if the notification has to be applied again.
+   * Ignores refunds that other services made with the same provider account. Reads the refund again if it was stored or
+   * changed here since it was read. Returns false if the notification has to be applied again.
    */
   private async recordUnknownRefund(
     provider: ProviderName,

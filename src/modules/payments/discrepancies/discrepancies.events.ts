@@ -1,4 +1,6 @@
+import { type Answer, changedAnswer } from '../../../platform/idempotency';
 import { defineEvents } from '../../../platform/outbox';
+import type { Discrepancy } from './domain/discrepancy';
 import { DiscrepancyDto, toDiscrepancyDto } from './dto/discrepancy.dto';
 
 const discrepancyEvent = defineEvents(DiscrepancyDto, toDiscrepancyDto);
@@ -19,3 +21,8 @@ export const discrepancyDismissed = discrepancyEvent(
   'The discrepancy was resolved outside this service, or its refund failed at the provider. The payment or refund does not change.',
   { status: 'dismissed' },
 );
+
+/** Returns the HTTP response to the request that applies a discrepancy, and to repetitions of the request. */
+export function appliedAnswer(discrepancy: Discrepancy): Answer {
+  return changedAnswer(toDiscrepancyDto(discrepancy));
+}

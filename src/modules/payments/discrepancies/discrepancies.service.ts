@@ -4,11 +4,13 @@ import { nextVersion } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { invalidTransition, raise } from '../../../platform/errors';
+import { Idempotency } from '../../../platform/idempotency';
 import { newId } from '../../../platform/ids';
 import { DatabaseGauges, Metrics } from '../../../platform/observability';
 import { Outbox } from '../../../platform/outbox';
 import { discrepancyNotFound } from './discrepancies.errors';
 import {
+  appliedAnswer,
   discrepancyApplied,
   discrepancyCreated,
   discrepancyDismissed,
@@ -34,6 +36,7 @@ export class DiscrepanciesService {
     private readonly discrepancies: DiscrepanciesRepository,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
+    private readonly idempotency: Idempotency,
     metrics: Metrics,
     gauges: DatabaseGauges,
   ) {
@@ -113,6 +116,19 @@ export class DiscrepanciesService {
   async dismissReport(refundId: string, reference: string): Promise<void> {
     const report = await this.discrepancies.lockOpenReport(refundId, reference);
     if (report !== null) await this.resolve(report, 'dismissed');
+  }
+
+  /**
+   * Runs `apply` in a transaction that first claims the idempotency key of the request, and last stores the discrepancy
+   * that `apply` returns as the answer.
+   */
+  applyOnce(id: string, apply: () => Promise<Discrepancy>): Promise<Discrepancy> {
+    return this.database.transaction(async () => {
+      await this.idempotency.claimFor(id);
+      const applied = await apply();
+      await this.idempotency.completeFor(id, appliedAnswer(applied));
+      return applied;
+    });
   }
 
   /**
