@@ -356,6 +356,7 @@ describe('signing in with OpenID Connect', () => {
       provider.omitsKid = omitsKid;
       expect((await signIn(person, app)).status).toBe(303);
       provider.hasNewKey = true;
+      app.clock.advanceMs(10_000);
       expect(problem(await signIn(person, app))).toEqual(expected);
       expect((await signIn(person, app)).status).toBe(303);
     });
@@ -373,6 +374,7 @@ describe('signing in with OpenID Connect', () => {
 
     it('change during several sign-ins, reads the new keys once', async () => {
       expect((await signIn(person, app)).status).toBe(303);
+      app.clock.advanceMs(10_000);
       provider.hasNewKey = true;
       const [one, other] = [await begin(app), await begin(app)];
       const query = await provider.authorize(one.location);
@@ -388,6 +390,7 @@ describe('signing in with OpenID Connect', () => {
       const { discoveries } = provider;
       release();
       expect(await held).toEqual([503, 'openid_unavailable']);
+      app.clock.advanceMs(10_000);
       await begin(app);
       expect(provider.discoveries).toBe(discoveries);
     });
@@ -409,6 +412,10 @@ describe('signing in with OpenID Connect', () => {
     };
     const status = (code: number) => (answer: OpenIdAnswer) => {
       answer.status = code;
+    };
+    const fails = (error: string) => (answer: OpenIdAnswer) => {
+      answer.status = 400;
+      answer.body = { error };
     };
     const text = (answer: OpenIdAnswer) => {
       answer.body = 'Welcome';
@@ -441,24 +448,33 @@ describe('signing in with OpenID Connect', () => {
       having({ token_endpoint: `${provider.issuer}/moved` })(answer);
     };
 
-    it.each<[string, string, (answer: OpenIdAnswer) => void, readonly unknown[]]>([
+    it.each<[string, string, (answer: OpenIdAnswer) => void, readonly unknown[], number?]>([
       ['with keys that cannot be read', '/jwks', unusableKeys, unavailable],
       ['with keys fails', '/jwks', status(500), unavailable],
       ['with keys has none', '/jwks', having({ keys: null }), unavailable],
       ['with tokens fails', '/token', status(500), unavailable],
       ['with tokens is empty', '/token', status(204), unavailable],
+      ['with tokens refuses the client', '/token', fails('invalid_client'), refused],
+      ['with tokens refuses its use', '/token', fails('unauthorized_client'), refused],
+      ['with tokens knows no codes', '/token', fails('unsupported_grant_type'), refused],
+      ['with tokens refuses the code', '/token', fails('invalid_grant'), refused, 0],
+      ['with tokens is a rate limit', '/token', status(429), unavailable, 0],
+      ['with claims is a rate limit', '/me', status(429), unavailable, 0],
       ['with tokens is not JSON', '/token', text, unavailable],
       ['with tokens has no ID token', '/token', having({ id_token: 5 }), unavailable],
       ['with claims fails', '/me', status(500), unavailable],
       ['with claims is about another person', '/me', having({ sub: 'other' }), refused],
       ['with metadata names a wrong address', METADATA, moved, unavailable],
-    ])('%s, reads its metadata again', async (_, path, change, expected) => {
+    ])('%s, reads doubtful metadata again', async (_, path, change, expected, reads = 1) => {
       provider.changes = { [path]: change };
       expect(problem(await signIn(person, app))).toEqual(expected);
       const { discoveries } = provider;
+      await begin(app);
+      expect(provider.discoveries).toBe(discoveries);
       provider.changes = {};
+      app.clock.advanceMs(10_000);
       expect((await signIn(person, app)).status).toBe(303);
-      expect(provider.discoveries).toBeGreaterThan(discoveries);
+      expect(provider.discoveries).toBe(discoveries + reads);
     });
   });
 

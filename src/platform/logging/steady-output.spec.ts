@@ -62,6 +62,64 @@ describe('steady output', () => {
     expect(written).toBe('last\nstopped\n');
   });
 
+  describe('of a process that exits while 3 MB wait', () => {
+    const lines = Array.from({ length: 3_000 }, (_, index) => `${index} ${'x'.repeat(995)}\n`);
+
+    /** @param hasRoom called for each write at the exit; a write fills the pipe with 64 KB */
+    function exit(hasRoom: () => boolean): void {
+      let isExiting = false;
+      const stream = steadyOutput((bytes) => {
+        if (!isExiting || !hasRoom()) throw Object.assign(new Error('full'), { code: 'EAGAIN' });
+        const part = bytes.subarray(0, 65_536);
+        written += Buffer.from(part).toString();
+        return part.length;
+      });
+      for (let first = 0; first < 3_000; first += 20) {
+        stream.write(lines.slice(first, first + 20).join(''));
+      }
+      stream.write('fatal\n');
+      const onExit = process.listeners('exit').at(-1) ?? (() => undefined);
+      process.off('exit', onExit);
+      isExiting = true;
+      onExit(0);
+      stream.write('stopped\n');
+    }
+
+    it('writes all of them to a reader that reads', () => {
+      jest.useRealTimers();
+      let attempts = 0;
+      exit(() => (attempts += 1) % 2 === 0);
+      expect(written.length).toBe(lines.join('').length + 'fatal\nstopped\n'.length);
+      expect(written.endsWith(`${lines.at(-1) ?? ''}fatal\nstopped\n`)).toBe(true);
+    });
+
+    it('writes the oldest and the newest to a slow reader, and how many were lost', () => {
+      let attempts = 0;
+      exit(() => {
+        jest.advanceTimersByTime(50);
+        return (attempts += 1) % 2 === 0;
+      });
+      const texts = written.split('\n');
+      const at = texts.findIndex((text) => text.startsWith('{'));
+      const newest = texts.slice(at + 1).join('\n');
+      expect(at).toBeGreaterThan(100);
+      expect(newest.endsWith('fatal\nstopped\n')).toBe(true);
+      expect(`${lines.join('')}fatal\nstopped\n`.endsWith(newest)).toBe(true);
+      const arrived = texts.filter((text) => /^\d+ x{995}$/.test(text)).length;
+      expect(JSON.parse(texts[at] ?? '{}')).toMatchObject({ lost: lines.length - arrived });
+    });
+
+    it('ends after a second without a reader', () => {
+      const startedAt = performance.now();
+      exit(() => {
+        jest.advanceTimersByTime(100);
+        return false;
+      });
+      expect(written).toBe('');
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+    });
+  });
+
   it('goes on after the disk was full, and says how many lines were lost', () => {
     const stream = output();
     room = 10;

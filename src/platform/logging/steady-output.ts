@@ -4,10 +4,16 @@ import pino from 'pino';
 const PAUSE_MS = 1_000;
 /** Pause before the next attempt to write to a pipe that is full. */
 const FULL_PIPE_PAUSE_MS = 100;
+/** The same pause in a process that exits. */
+const EXIT_PAUSE_MS = 2;
 /** Maximum size of the lines that wait for a full pipe. Further lines are dropped. */
 const MAX_WAITING_BYTES = 4_000_000;
-/** Longest time that a process that exits waits for room in a full pipe. */
-const LAST_LINES_MS = 1_000;
+/** Longest time for which a full pipe that is not read delays the exit of the process. */
+const UNREAD_MS = 1_000;
+/** Longest time for which a pipe that is read slowly delays the exit, before only the newest lines are kept. */
+const SLOW_MS = 4_000;
+/** Size of the newest lines that are kept then. */
+const NEWEST_BYTES = 65_536;
 const NEWLINE = 0x0a;
 
 interface UnwrittenLines {
@@ -16,85 +22,125 @@ interface UnwrittenLines {
   readonly reports: number;
 }
 
+/** Lines that are not written yet, the oldest first. */
+class WaitingLines {
+  /** Number of bytes of all lines. */
+  size = 0;
+  private readonly lines: UnwrittenLines[] = [];
+
+  get first(): Uint8Array | undefined {
+    return this.lines[0]?.bytes;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.lines.push({ bytes, reports: 0 });
+    this.size += bytes.length;
+  }
+
+  /** @param note line that reports that `lost` lines were lost */
+  addNote(note: Uint8Array, lost: number, where: 'push' | 'unshift'): void {
+    this.lines[where]({ bytes: note, reports: lost });
+    this.size += note.length;
+  }
+
+  /** Takes away the first `count` bytes, which have been written. */
+  takeFirst(count: number): void {
+    const [first] = this.lines;
+    if (first === undefined) return;
+    this.size -= count;
+    if (count === first.bytes.length) this.lines.shift();
+    else this.lines[0] = { ...first, bytes: first.bytes.subarray(count) };
+  }
+
+  /** Drops the oldest lines until at most `keptBytes` are left. Returns how many lines are lost. */
+  drop(keptBytes: number): number {
+    let lost = 0;
+    for (const line of [...this.lines]) {
+      if (this.size <= keptBytes) break;
+      lost += line.reports > 0 ? line.reports : countLines(line.bytes);
+      this.takeFirst(line.bytes.length);
+    }
+    return lost;
+  }
+}
+
 /**
  * Returns a destination that writes synchronously. If a pipe is full, because its reader stalls, keeps up to 4 MB of
  * lines until it has room, and drops further ones. If a write fails, for example on a full disk or a closed terminal,
  * drops lines for a second, and tries again with the next line. Then writes how many lines were lost. The process can
- * end at any time: its exit writes the lines that wait, for at most a second.
+ * end at any time: its exit writes the lines that wait, as long as they are read. A slow reader gets the oldest lines for
+ * four seconds, then the number of lost ones and the newest ones.
  * @param write writes bytes and returns how many were written
  */
 export function steadyOutput(write: (bytes: Uint8Array) => number): pino.DestinationStream {
-  const waiting: UnwrittenLines[] = [];
-  let waitingBytes = 0;
+  const waiting = new WaitingLines();
   let lost = 0;
   let reason = '';
   let retryAt = 0;
   /** True if the last line was written only in part. */
   let endsInLine = false;
   let retry: NodeJS.Timeout | undefined;
-  /** Instant, on the clock of `performance`, until which writing waits for a full pipe. */
-  let blocksUntil = 0;
+  /** Instants, on the clock of `performance`, until which an exit waits for a full pipe: while it is not read, and in all. */
+  let unreadUntil = 0;
+  let exitsUntil = 0;
 
-  const add = (bytes: Uint8Array, reports = 0): void => {
-    waiting.push({ bytes, reports });
-    waitingBytes += bytes.length;
-  };
-  const addNote = (): void => {
-    add(Buffer.from(`${endsInLine ? '\n' : ''}${noteOf(lost, reason)}`), lost);
+  const addNote = (where: 'push' | 'unshift' = 'push'): void => {
+    const note = `${endsInLine ? '\n' : ''}${noteOf(lost, reason)}`;
+    waiting.addNote(Buffer.from(note), lost, where);
     lost = 0;
   };
-  const writeFirst = ({ bytes, reports }: UnwrittenLines): void => {
+  const writeFirst = (bytes: Uint8Array): void => {
     const count = write(bytes);
-    if (count > 0) endsInLine = bytes[count - 1] !== NEWLINE;
-    waitingBytes -= count;
-    if (count === bytes.length) waiting.shift();
-    else waiting[0] = { bytes: bytes.subarray(count), reports };
-  };
-  /** Drops the lines that wait. */
-  const drop = (): void => {
-    for (const { bytes, reports } of waiting) lost += reports > 0 ? reports : countLines(bytes);
-    waiting.length = 0;
-    waitingBytes = 0;
-    retryAt = performance.now() + PAUSE_MS;
+    waiting.takeFirst(count);
+    if (count === 0) return;
+    endsInLine = bytes[count - 1] !== NEWLINE;
+    unreadUntil = performance.now() + UNREAD_MS;
   };
   const drain = (): void => {
     clearTimeout(retry);
-    for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+    for (let first = waiting.first; first !== undefined; first = waiting.first) {
       try {
         writeFirst(first);
       } catch (error) {
         reason = codeOf(error);
         if (reason !== 'EAGAIN' && reason !== 'EBUSY') {
-          drop();
+          lost += waiting.drop(0);
+          retryAt = performance.now() + PAUSE_MS;
           return;
         }
-        if (performance.now() >= blocksUntil) {
+        if (performance.now() >= Math.min(unreadUntil, exitsUntil)) {
           retry = setTimeout(drain, FULL_PIPE_PAUSE_MS).unref();
           return;
         }
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_PAUSE_MS);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EXIT_PAUSE_MS);
       }
-      if (waiting.length === 0 && lost > 0) addNote();
+      if (waiting.size === 0 && lost > 0) addNote();
     }
   };
 
   process.on('exit', () => {
-    blocksUntil = performance.now() + LAST_LINES_MS;
+    unreadUntil = performance.now() + UNREAD_MS;
+    exitsUntil = performance.now() + SLOW_MS;
+    drain();
+    const dropped = waiting.drop(NEWEST_BYTES);
+    lost += dropped;
+    if (dropped > 0) addNote('unshift');
+    exitsUntil += UNREAD_MS;
     drain();
   });
   return {
     write: (text) => {
       const lines = Buffer.from(text);
-      const isFull = waitingBytes > 0 && waitingBytes + lines.length > MAX_WAITING_BYTES;
+      const isFull = waiting.size > 0 && waiting.size + lines.length > MAX_WAITING_BYTES;
       // Once a line has been dropped, later ones are too, until the report of the loss stands before them.
-      const isDropping = lost > 0 && (waitingBytes > 0 || performance.now() < retryAt);
+      const isDropping = lost > 0 && (waiting.size > 0 || performance.now() < retryAt);
       if (isFull || isDropping) {
         lost += countLines(lines);
         drain();
         return;
       }
       if (lost > 0) addNote();
-      add(lines);
+      waiting.add(lines);
       drain();
     },
   };

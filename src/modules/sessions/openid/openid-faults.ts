@@ -11,6 +11,13 @@ const CLAIM_FAULTS: ReadonlySet<string | undefined> = new Set([
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
 ]);
 
+/** OAuth errors (RFC 6749, 5.2) of a provider that does not know this client or what it asks for, whatever the code. */
+const CLIENT_FAULTS: ReadonlySet<string> = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'unsupported_grant_type',
+]);
+
 /** Details that the client library adds to its errors. Each error has some of them. */
 interface Details {
   /** Claims of the ID token. */
@@ -29,8 +36,8 @@ interface Details {
  * provider's metadata and keys is not the cause.
  */
 export function isRefusal(error: unknown): boolean {
-  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
-    return true;
+  if (error instanceof AuthorizationResponseError) return true;
+  if (error instanceof ResponseBodyError) return !CLIENT_FAULTS.has(error.error);
   if (!(error instanceof ClientError)) return false;
   if (CLAIM_FAULTS.has(error.code)) return true;
   const details = detailsOf(error);
@@ -41,13 +48,20 @@ export function isRefusal(error: unknown): boolean {
   return details === null || details.claims !== undefined || details.parameters !== undefined;
 }
 
+/** Returns true if the provider gets too many requests. What was read of its metadata and keys is not the cause. */
+export function isOverload(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false;
+  return error.cause instanceof Response && error.cause.status === 429;
+}
+
 /**
  * Returns true if an answer of the provider is not to be trusted: the signature of the ID token is wrong, its claims are
- * about another person, or the provider asks for other credentials. The metadata and keys, as last read, may be the
- * cause: if ID tokens do not name their key, a former key is tried.
+ * about another person, or the provider refuses the credentials or the request of this client. The metadata and keys, as
+ * last read, may be the cause: they name a former address, or a former key is tried for ID tokens that do not name one.
  */
 export function isUntrusted(error: unknown): boolean {
   if (error instanceof WWWAuthenticateChallengeError) return true;
+  if (error instanceof ResponseBodyError) return CLIENT_FAULTS.has(error.error);
   if (!(error instanceof ClientError)) return false;
   if (error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return true;
   const details = detailsOf(error);

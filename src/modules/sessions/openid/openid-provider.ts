@@ -4,6 +4,7 @@ import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
+  type ClientAuth,
   type Configuration as ClientConfiguration,
   ClientSecretBasic,
   ClientSecretPost,
@@ -16,11 +17,12 @@ import {
   randomState,
   type ServerMetadata,
 } from 'openid-client';
+import { Clock } from '../../../platform/clock';
 import { Configuration, type OpenIdSettings } from '../../../platform/config';
 import { OutboundHttp, resolverFor } from '../../../platform/outbound';
 import { openIdDisabled, openIdRefused, openIdUnavailable } from '../sessions.errors';
 import { joinClaims, type PersonClaims } from '../domain/openid-identity';
-import { isRefusal, isUntrusted } from './openid-faults';
+import { isOverload, isRefusal, isUntrusted } from './openid-faults';
 import { fetchThrough, OpenIdCallError } from './openid-http';
 
 /** Random values of one sign-in. They tie the answer of the provider to the browser that began the sign-in. */
@@ -32,6 +34,8 @@ export interface OpenIdRequest {
 
 /** Time after which the metadata of the provider is read again. */
 const METADATA_MS = 3_600_000;
+/** The same after a failed sign-in that the metadata may explain. A stranger can cause some of them, with an odd code. */
+const DOUBTFUL_METADATA_MS = 10_000;
 /** Fields of the metadata with the addresses that a sign-in needs; the last one is optional. */
 const ADDRESSES = [
   'authorization_endpoint',
@@ -48,10 +52,15 @@ export class OpenIdProvider implements OnApplicationShutdown {
   private readonly http: OutboundHttp | null;
   private client: {
     readonly found: Promise<ClientConfiguration>;
+    /** Instant of the reading, in milliseconds since 1970. */
     readonly foundAt: number;
+    isDoubtful: boolean;
   } | null = null;
 
-  constructor(private readonly configuration: Configuration) {
+  constructor(
+    private readonly configuration: Configuration,
+    private readonly clock: Clock,
+  ) {
     const { openId } = configuration;
     const policy = {
       allowPrivateNetworks: openId?.allowPrivateNetworks === true,
@@ -124,30 +133,27 @@ export class OpenIdProvider implements OnApplicationShutdown {
       this.log(error);
       if (isRefusal(error)) throw openIdRefused();
       // This sign-in has used its code, so only the next one can use new metadata and keys.
-      this.forget(found);
+      if (!isOverload(error) && this.client?.found === found) this.client.isDoubtful = true;
       throw isUntrusted(error) ? openIdRefused() : openIdUnavailable();
     }
   }
 
   /** @throws {ProblemError} `openid_unavailable` */
   private connected(): Promise<ClientConfiguration> {
-    const now = performance.now();
-    if (this.client !== null && now - this.client.foundAt <= METADATA_MS) return this.client.found;
+    const now = this.clock.now().getTime();
+    if (this.client !== null) {
+      const { found, foundAt, isDoubtful } = this.client;
+      // The clock can have been set back.
+      const ageMs = Math.abs(now - foundAt);
+      if (ageMs < (isDoubtful ? DOUBTFUL_METADATA_MS : METADATA_MS)) return found;
+    }
     const found = this.discover().catch((error: unknown) => {
-      this.forget(found);
+      if (this.client?.found === found) this.client = null;
       this.log(error);
       throw openIdUnavailable();
     });
-    this.client = { found, foundAt: now };
+    this.client = { found, foundAt: now, isDoubtful: false };
     return found;
-  }
-
-  /**
-   * Discards the provider's metadata and keys, so that the next sign-in reads them again. Does nothing if newer ones
-   * than `found` have been read already.
-   */
-  private forget(found: Promise<ClientConfiguration>): void {
-    if (this.client?.found === found) this.client = null;
   }
 
   /** Logs only the messages of an error and of its causes, because their other fields may contain tokens and claims. */
@@ -169,13 +175,12 @@ export class OpenIdProvider implements OnApplicationShutdown {
         ...(allowsPlainHttp ? [allowInsecureRequests] : []),
       ],
     };
-    const found = await discovery(new URL(issuer), clientId, clientSecret, undefined, options);
-    const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
-    // HTTP Basic authentication is the default of the standard. Some providers support `client_secret_post` only.
-    const authenticate =
-      methods === undefined || methods.includes('client_secret_basic')
-        ? ClientSecretBasic(clientSecret)
-        : ClientSecretPost(clientSecret);
+    const authenticate: ClientAuth = (server, ...request) => {
+      const methods = server.token_endpoint_auth_methods_supported;
+      // HTTP Basic authentication is the default of the standard. Some providers support `client_secret_post` only.
+      const isBasic = methods === undefined || methods.includes('client_secret_basic');
+      (isBasic ? ClientSecretBasic : ClientSecretPost)(clientSecret)(server, ...request);
+    };
     const client = await discovery(new URL(issuer), clientId, clientSecret, authenticate, options);
     checkAddresses(client.serverMetadata(), allowsPlainHttp);
     return client;
