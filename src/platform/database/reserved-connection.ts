@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { keepOnlyIdleConnections } from './connection-settings';
 import type { TimedQuery } from './connections';
 import { Database } from './database';
-import { poolOf } from './pool-use';
+import { closeIdleConnection, poolOf } from './pool-use';
 import { isConnectionLimit } from './postgres-errors';
 import { postgresOptionsOf } from './postgres-options';
 
@@ -48,6 +48,11 @@ export class ReservedConnection implements OnApplicationShutdown {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Closes the connection if it is idle. The next probe opens another, or uses the pool of the requests. */
+  async closeIdleConnection(): Promise<void> {
+    if (this.pool !== null) await closeIdleConnection(this.pool);
   }
 
   private async probe(timeoutMs: number): Promise<void> {

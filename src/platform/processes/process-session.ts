@@ -3,7 +3,14 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { ConfigurationError } from '../config';
-import { Database, isConnectionLimit, openConnection, poolUseOf } from '../database';
+import {
+  Database,
+  isConnectionLimit,
+  openConnection,
+  poolUseOf,
+  Reports,
+  ReservedConnection,
+} from '../database';
 import { serviceUnavailable } from '../errors';
 import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
 
@@ -13,7 +20,7 @@ const RECONNECT_MS = 250;
 const MAX_WAIT_FOR_NUMBER_MS = 3_000;
 const CHECK_NUMBER_EVERY_MS = 25;
 /** Connections that the pool keeps when the process needs one for its session. */
-const MIN_POOL_CONNECTIONS = 2;
+const MIN_POOL_CONNECTIONS = 1;
 
 /** Reason why a process refuses work, as a sentence. */
 export const NO_SESSION = 'This process has no session on the database.';
@@ -49,6 +56,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly dataSource: DataSource,
+    private readonly reports: Reports,
+    private readonly reservedConnection: ReservedConnection,
     private readonly secrets: SecretBox,
     private readonly keyUses: EncryptionKeyUses,
   ) {}
@@ -142,7 +151,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
       // A rotation of the encryption keys may have retired the key of this process before the process had the lock.
-      await this.keyUses.verify(this.secrets);
+      // Read over this connection, because the pool may be busy, or have none at the connection limit.
+      const query = async <Row extends object>(sql: string) => (await opened.query<Row>(sql)).rows;
+      await this.keyUses.verify(this.secrets, query);
       // If the connection ended meanwhile, its lock is free, and the number must not be used.
       const [end] = ended;
       if (end !== undefined) throw end;
@@ -162,11 +173,15 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Closes an idle connection of the pool, so that the server allows one for the session. */
+  /** Closes an idle connection of this process, so that the server allows one for the session. */
   private async closeIdleConnection(): Promise<void> {
+    if (await this.reports.closeIdleConnection()) return;
     const { idle, busy } = poolUseOf(this.dataSource);
-    if (idle === 0 || idle + busy <= MIN_POOL_CONNECTIONS) return;
-    await this.database.withConnection(() => Promise.resolve());
+    if (idle > 0 && idle + busy > MIN_POOL_CONNECTIONS) {
+      await this.database.withConnection(() => Promise.resolve());
+    } else {
+      await this.reservedConnection.closeIdleConnection();
+    }
   }
 
   private handleLostConnection(client: Client, error: unknown): void {
