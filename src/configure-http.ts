@@ -43,6 +43,7 @@ import {
 } from './platform/http';
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
+import { ClockCheck } from './platform/processes';
 import { limitRequests, RateLimits } from './platform/rate-limits';
 import { enterRequestSpan, startRequestSpan } from './platform/tracing';
 import type { HttpApplication } from './http-application';
@@ -109,6 +110,7 @@ export function configureHttp(app: HttpApplication): void {
       studio(app.get(Configuration)),
       limitCaller(app),
       refuseTokenChanges,
+      refuseChangesAtWrongTime(app.get(ClockCheck)),
       bodyReader(lifecycle),
       identifyAfterBody,
       app.get(AuditUsageCounts).count(isCounted),
@@ -168,6 +170,18 @@ const refuseTokenChanges: RequestHandler = (request, _response, next) => {
   const isRefused = kind === 'customer_token' && !SAFE_METHODS.has(request.method);
   next(isRefused ? notForCustomerToken() : undefined);
 };
+
+/**
+ * Returns middleware that refuses changes while the clock of this process is wrong, because they would be dated by it,
+ * and would find keys, grants and sessions expired. A sign-in with OpenID Connect ends with a GET, and is a change too.
+ */
+function refuseChangesAtWrongTime(clockCheck: ClockCheck): RequestHandler {
+  return (request, _response, next) => {
+    if (SAFE_METHODS.has(request.method) && !isOpenIdCallback(request)) next();
+    else if (clockCheck.isRight) next();
+    else clockCheck.waitUntilRight().then(() => next(), next);
+  };
+}
 
 /**
  * Returns middleware that parses JSON bodies. The body of a provider webhook stays bytes, an NDJSON body is left to

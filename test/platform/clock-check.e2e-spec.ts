@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { SystemClock } from '../../src/platform/clock/clock';
 import { ClockCheck } from '../../src/platform/processes';
-import { createCustomer } from '../support/billing';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { RunningService } from '../support/running-service';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -10,14 +9,31 @@ import { until } from '../support/until';
 
 const OFFSET = join(__dirname, '../support/clock-offset.cjs');
 
+const DAY_MS = 86_400_000;
+
+/** Returns the created object. */
+async function post(service: RunningService, path: string, body: object): Promise<{ id: string }> {
+  const answer = await service.post(path, body);
+  expect(answer.status).toBe(201);
+  return (await answer.json()) as { id: string };
+}
+
 describe("a process whose clock is compared with the database's", () => {
   let database: TestDatabase;
+  /** A process without due work whose clock is right. */
+  let right: RunningService;
 
   beforeAll(async () => {
     database = await createTestDatabase();
+    right = await RunningService.start(database.url, { ROLE: 'api' });
   });
 
-  afterAll(() => database.drop());
+  afterAll(async () => {
+    await right.kill();
+    await database.drop();
+  });
+
+  const createCustomer = () => post(right, '/v1/customers', { name: 'Ada Lovelace' });
 
   async function waiting(): Promise<number> {
     const observer = new Client({ connectionString: database.url });
@@ -48,13 +64,13 @@ describe("a process whose clock is compared with the database's", () => {
       expect(metrics).toMatch(/^clock_offset_seconds 7\.[45]/m);
       expect((await service.get('/health/live')).status).toBe(200);
 
-      await service.post('/v1/customers', { name: 'Ada Lovelace' });
+      await createCustomer();
       expect(await waiting()).toBe(1);
       await service.kill();
       // The control: another process with a correct clock does the work at once.
-      const right = await startWithOffset(0);
+      const worker = await startWithOffset(0);
       await until('the event is dispatched', async () => (await waiting()) === 0);
-      await right.kill();
+      await worker.kill();
     } finally {
       await service.kill();
     }
@@ -67,6 +83,45 @@ describe("a process whose clock is compared with the database's", () => {
     } finally {
       await service.kill();
     }
+  });
+
+  it.each([-31, 31])('does nothing twice for a key when it is off by %d days', async (days) => {
+    const service = await startWithOffset(days * DAY_MS);
+    const name = `Grace Hopper ${days}`;
+    const send = (to: RunningService) =>
+      to.post('/v1/customers', { name }, { 'Idempotency-Key': name });
+    try {
+      const [first, second] = days < 0 ? [service, right] : [right, service];
+      const statuses = [(await send(first)).status, (await send(second)).status];
+      expect(statuses.sort()).toEqual([201, 503]);
+      const again = await send(right);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      const { data } = (await (await service.get('/v1/customers')).json()) as {
+        readonly data: readonly { readonly name: string }[];
+      };
+      expect(data.filter((customer) => customer.name === name)).toHaveLength(1);
+    } finally {
+      await service.kill();
+    }
+  });
+
+  it('ends no grants when it is 14 days ahead, not even by a check', async () => {
+    const { id } = await createCustomer();
+    await post(right, '/v1/entitlements', { key: 'seats', name: 'Seats', type: 'metered' });
+    const path = `/v1/customers/${id}/entitlements/seats`;
+    const expires_at = new Date(Date.now() + 10 * DAY_MS).toISOString();
+    await post(right, `${path}/grants`, { value: '100', expires_at });
+    const service = await startWithOffset(14 * DAY_MS);
+    try {
+      const consume = { quantity: '5', idempotency_key: 'ahead' };
+      expect((await service.post(`${path}/consume`, consume)).status).toBe(503);
+      const check = await service.get(path);
+      expect(check.status).toBe(503);
+      expect(await check.json()).toMatchObject({ code: 'service_unavailable' });
+    } finally {
+      await service.kill();
+    }
+    expect(await (await right.get(path)).json()).toMatchObject({ remaining: '100' });
   });
 
   describe('while it runs', () => {
@@ -86,6 +141,28 @@ describe("a process whose clock is compared with the database's", () => {
 
     const readiness = async (): Promise<number> => (await engine.http.get('/health/ready')).status;
 
+    const change = async (): Promise<number> =>
+      (await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' })).status;
+
+    it('refuses changes from the instant its clock is set wrong until it is right again', async () => {
+      expect(await change()).toBe(201);
+      const wrong = jest
+        .spyOn(SystemClock.prototype, 'now')
+        .mockImplementation(() => new Date(Date.now() + 40 * DAY_MS));
+      expect(await readiness()).toBe(503);
+      expect(await change()).toBe(503);
+      expect((await engine.http.get('/v1/customers')).status).toBe(200);
+      wrong.mockRestore();
+      expect(await change()).toBe(201);
+      expect(await readiness()).toBe(200);
+    });
+
+    it('refuses no change when its monotonic clock stood still, as in a suspended machine', async () => {
+      const monotonic = performance.now.bind(performance);
+      jest.spyOn(performance, 'now').mockImplementation(() => monotonic() - 3_600_000);
+      expect(await change()).toBe(201);
+    });
+
     it('stops its due work when its clock falls behind, and continues when it is correct again', async () => {
       await until('earlier events are dispatched', async () => (await waiting()) === 0);
       expect(await readiness()).toBe(200);
@@ -94,7 +171,7 @@ describe("a process whose clock is compared with the database's", () => {
         .mockImplementation(() => new Date(Date.now() - 60_000));
       await engine.app.get(ClockCheck).check();
       expect(await readiness()).toBe(503);
-      await createCustomer(engine);
+      await createCustomer();
       expect(await waiting()).toBe(1);
       wrong.mockRestore();
       await engine.app.get(ClockCheck).check();
@@ -106,8 +183,8 @@ describe("a process whose clock is compared with the database's", () => {
       await until('earlier events are dispatched', async () => (await waiting()) === 0);
       const wrong = jest
         .spyOn(SystemClock.prototype, 'now')
-        .mockImplementation(() => new Date(Date.now() + 40 * 86_400_000));
-      await createCustomer(engine);
+        .mockImplementation(() => new Date(Date.now() + 40 * DAY_MS));
+      await createCustomer();
       await until('the jump is noticed', async () => (await readiness()) === 503);
       expect(await waiting()).toBe(1);
       wrong.mockRestore();
@@ -120,7 +197,7 @@ describe("a process whose clock is compared with the database's", () => {
       await until('earlier events are dispatched', async () => (await waiting()) === 0);
       const monotonic = performance.now.bind(performance);
       jest.spyOn(performance, 'now').mockImplementation(() => monotonic() - 3_600_000);
-      await createCustomer(engine);
+      await createCustomer();
       await until('the event is dispatched', async () => (await waiting()) === 0);
       expect(await readiness()).toBe(200);
     });

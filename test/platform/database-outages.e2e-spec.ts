@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
 import { captureLog, type CapturedLog } from '../support/leaks';
 import { loseNumber, sessionOf } from '../support/process-sessions';
+import { SessionPooler } from '../support/session-pooler';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -513,6 +514,31 @@ it('a process gets a number although its pool is busy', async () => {
       });
     }),
   );
+});
+
+it('a pooler without a free connection leaves a process ready, which makes room for another session', async () => {
+  const pooler = await SessionPooler.before(own.url, 4);
+  const environment = { DATABASE_POOL_SIZE: '4' };
+  const engine = await startTestApp({ databaseUrl: pooler.url, environment });
+  undo.push(async () => {
+    await engine.close();
+    await pooler.close();
+  });
+  let isBusy = true;
+  const work = async (): Promise<void> => {
+    // Fails if its connection waits at the pooler for too long.
+    while (isBusy) await engine.database.query('SELECT pg_sleep(0.02)').catch(() => undefined);
+  };
+  const working = Promise.all([work(), work(), work(), work()]);
+  try {
+    const pool = poolOf(engine.app.get(DataSource));
+    await until('the pool needs all connections of the pooler', () => pool.totalCount === 4);
+    await loseNumber(engine);
+  } finally {
+    isBusy = false;
+    await working;
+  }
+  await engine.http.get('/health/ready').expect(200);
 });
 
 it('a read-only database is unavailable: 503, not ready, and no connection of that time remains', async () => {

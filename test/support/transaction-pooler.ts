@@ -19,7 +19,7 @@ function message(type: string, body: Buffer): Buffer {
  * Answer to a new client: any user may connect. The key with which clients cancel statements is invented; it belongs to
  * no server connection.
  */
-const WELCOME = Buffer.concat([
+export const WELCOME = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('S', Buffer.from('client_encoding\0UTF8\0')),
   message('K', Buffer.alloc(8, 1)),
@@ -33,7 +33,7 @@ const WELCOME = Buffer.concat([
  */
 export class TransactionPooler {
   private readonly idle: Socket[] = [];
-  private readonly sessions: Client[] = [];
+  private readonly streams: Socket[] = [];
   private readonly clients = new Set<Socket>();
 
   private constructor(
@@ -57,7 +57,7 @@ export class TransactionPooler {
 
   async close(): Promise<void> {
     for (const client of this.clients) client.destroy();
-    await Promise.all(this.sessions.map((session) => session.end()));
+    for (const stream of this.streams) stream.destroy();
     this.server.close();
     await once(this.server, 'close');
   }
@@ -97,12 +97,18 @@ export class TransactionPooler {
   }
 
   private async connect(): Promise<Socket> {
-    const session = new Client({ connectionString: this.databaseUrl });
-    session.on('error', () => undefined);
-    await session.connect();
-    this.sessions.push(session);
-    const { stream } = (session as unknown as { connection: { stream: Socket } }).connection;
-    stream.removeAllListeners('data');
+    const stream = await openServerStream(this.databaseUrl);
+    this.streams.push(stream);
     return stream;
   }
+}
+
+/** Opens a connection to a database, and returns its socket once the server waits for statements. */
+export async function openServerStream(databaseUrl: string): Promise<Socket> {
+  const session = new Client({ connectionString: databaseUrl });
+  session.on('error', () => undefined);
+  await session.connect();
+  const { stream } = (session as unknown as { connection: { stream: Socket } }).connection;
+  stream.removeAllListeners('data');
+  return stream;
 }

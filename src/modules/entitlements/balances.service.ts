@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { changedAt } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Database } from '../../platform/database';
+import { ClockCheck } from '../../platform/processes';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import {
@@ -35,12 +36,13 @@ export class BalancesService {
     private readonly usage: MeteredUsageService,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
+    private readonly clockCheck: ClockCheck,
   ) {}
 
   /**
    * Returns the current state of one entitlement of a customer. Recalculates the balance if it is missing or outdated.
    * @throws {ProblemError} `customer_not_found`, `entitlement_key_not_found`, `test_clock_not_found` while the test
-   *   clock of the customer is being deleted
+   *   clock of the customer is being deleted, `service_unavailable` while the clock of this process is wrong
    */
   async get(customerId: string, key: string): Promise<CustomerEntitlement> {
     const found = await this.balances.findCached(customerId, key);
@@ -90,6 +92,8 @@ export class BalancesService {
   }
 
   private async recalculate(customerId: string, key: string): Promise<BalanceRecordAt> {
+    // A clock that is ahead would end grants for good.
+    this.clockCheck.requireRight();
     // Lock order: the customer, as by its deletion, then the stream and the balance.
     const customer = await this.customers.lockForReference(customerId);
     const entitlement =

@@ -1,4 +1,4 @@
-import type { ClientBase, ClientConfig, Pool } from 'pg';
+import type { ClientBase, ClientConfig, Pool, QueryConfig } from 'pg';
 import { DatabaseClient } from './database-client';
 
 export const CONNECT_TIMEOUT_MS = 5_000;
@@ -80,11 +80,15 @@ export async function prepareConnection(
   // fails.
   connection.on('error', () => undefined);
   const settings = Object.entries(sessionSettings(statementTimeoutMs));
-  await connection.query(
-    [...settings.map(([name, value]) => `SET ${name} = '${value}'`), NO_TRANSACTION_TIMEOUT].join(
-      '; ',
-    ),
-  );
+  const first: QueryConfig & { readonly query_timeout: number } = {
+    text: [
+      ...settings.map(([name, value]) => `SET ${name} = '${value}'`),
+      NO_TRANSACTION_TIMEOUT,
+    ].join('; '),
+    // A pooler without a free connection accepts its client, and lets the first statement wait.
+    query_timeout: CONNECT_TIMEOUT_MS,
+  };
+  await connection.query(first);
   try {
     await connection.query(`SET client_connection_check_interval = ${CLIENT_CHECK_MS}`);
   } catch (error) {

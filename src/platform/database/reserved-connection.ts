@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { keepOnlyIdleConnections } from './connection-settings';
 import type { TimedQuery } from './connections';
@@ -12,7 +12,8 @@ const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
 
 /**
  * Keeps a connection for the readiness probe, which must be answered even while all other connections are busy. If the
- * server allows no further connection, uses the pool of the requests. Concurrent probes share one query.
+ * server allows no further connection, or a pooler has none in time, uses the pool of the requests. Concurrent probes
+ * share one query.
  */
 @Injectable()
 export class ReservedConnection implements OnApplicationShutdown {
@@ -50,19 +51,25 @@ export class ReservedConnection implements OnApplicationShutdown {
     }
   }
 
-  /** Closes the connection if it is idle. The next probe opens another, or uses the pool of the requests. */
-  async closeIdleConnection(): Promise<void> {
-    if (this.pool !== null) await closeIdleConnection(this.pool);
+  /** Closes the connection, and returns false if it is not idle. The next probe opens another, or uses the pool. */
+  async closeIdleConnection(): Promise<boolean> {
+    return this.pool !== null && closeIdleConnection(this.pool);
   }
 
   private async probe(timeoutMs: number): Promise<void> {
     this.pool ??= this.connect(timeoutMs);
     const question: TimedQuery = { text: LOCK_NOTHING, query_timeout: timeoutMs };
-    try {
-      await this.pool.query(question);
-    } catch (error) {
-      if (!isConnectionLimit(error)) throw error;
+    const connection = await openWithin(timeoutMs / 2, this.pool);
+    if (connection === null) {
       await poolOf(this.dataSource).query(question);
+      return;
+    }
+    try {
+      await connection.query(question);
+      connection.release();
+    } catch (error) {
+      connection.release(true);
+      throw error;
     }
   }
 
@@ -79,5 +86,32 @@ export class ReservedConnection implements OnApplicationShutdown {
     pool.on('error', () => undefined);
     keepOnlyIdleConnections(pool);
     return pool;
+  }
+}
+
+/** Returns the connection of the pool; null if the server allows none, or it is not open in time. */
+async function openWithin(timeoutMs: number, pool: Pool): Promise<PoolClient | null> {
+  let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => {
+      isLate = true;
+      resolve(null);
+    }, timeoutMs);
+  });
+  const opened = pool.connect().then(
+    (connection) => {
+      if (isLate) connection.release();
+      return connection;
+    },
+    (error: unknown) => {
+      if (isLate || isConnectionLimit(error)) return null;
+      throw error;
+    },
+  );
+  try {
+    return await Promise.race([opened, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -253,8 +253,8 @@ export const serviceUnavailable = defineProblem({
   kind: 'unavailable',
   title: 'The service is temporarily unavailable',
   meaning:
-    'The service is stopping, its database is unreachable, overloaded or read-only, or too many bytes of request ' +
-    'bodies are in flight. Nothing was done. Try again after `Retry-After`.',
+    'The service is stopping, its clock is wrong, its database is unreachable, overloaded or read-only, or too many ' +
+    'request bodies are in flight. Nothing was done. Try again after `Retry-After`.',
   occurrence: (detail: string) => ({ detail, retryAfterSeconds: 2 }),
 });
 

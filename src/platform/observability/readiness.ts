@@ -46,8 +46,7 @@ export class Readiness {
     await this.reservedConnection.requireWritable(ANSWER_MS).catch(() => {
       throw serviceUnavailable('The database does not answer, or is read-only.');
     });
-    const { fault } = this.clockCheck;
-    if (fault !== null) throw serviceUnavailable(fault);
+    this.clockCheck.requireRight();
     if (this.session.withoutNumberMs > MAX_WITHOUT_NUMBER_MS) throw serviceUnavailable(NO_SESSION);
   }
 }

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { SystemClock } from '../clock/clock';
+import { serviceUnavailable } from '../errors';
 import { Jobs } from '../jobs';
 import { Metrics } from '../observability/metrics';
 import { ProcessSession } from './process-session';
@@ -9,6 +11,11 @@ const MAX_OFF_MS = 5_000;
 const EVERY_MS = 60_000;
 /** Pause after a failed comparison. */
 const RETRY_MS = 1_000;
+const MAX_WAIT_MS = 1_000;
+const CHECK_JUMP_EVERY_MS = 10;
+
+const NOT_COMPARED =
+  'The clock of this process has not been compared with the clock of the database since its start, or since it was set.';
 
 /** SQL that returns the time of the database in milliseconds since 1970, so that no timestamp has to be parsed. */
 const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
@@ -23,10 +30,11 @@ interface Comparison {
 
 /**
  * Compares the clock of this process with the clock of the database, at the start and every minute. If the clocks
- * differ by more than 5 s, the process does no due work and is not ready, because due times and ends of leases would be
- * wrong. Before each run of due work, compares the clock with the monotonic clock, which is never set. If the clock was
- * set by so much that it may now be wrong by more than 5 s, no due work runs until the next comparison. A process
- * without a number (see `ProcessSession`) does no due work either.
+ * differ by more than 5 s, the process does no due work, changes nothing and is not ready, because due times, expiries
+ * and ends of leases would be wrong. Before each run of due work and each change, compares the clock with the monotonic
+ * clock, which is never set. If the clock was set so that it may now be wrong by more than 5 s, or right again, the
+ * process waits for another comparison, which begins at once. A process without a number (see `ProcessSession`) does no
+ * due work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
@@ -51,7 +59,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
       help: 'Seconds by which the clock of this process is ahead of that of the database.',
       registers: [metrics.registry],
     });
-    jobs.pauseWhile(() => this.isOff || session.number === null || this.detectJump());
+    jobs.pauseWhile(() => !this.isRight || session.number === null);
   }
 
   /** Makes the first comparison before any due work. */
@@ -65,16 +73,34 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /**
-   * The reason why this process is not ready, as a sentence. Null before the first comparison, and if the clock of this
-   * process was right at the last comparison.
-   */
-  get fault(): string | null {
-    if (this.last === null || !this.isOff) return null;
+  /** The reason why the clock of this process cannot be used, as a sentence; null if it can. */
+  private get fault(): string | null {
+    if (this.last === null || this.detectJump()) return NOT_COMPARED;
+    if (!this.isOff) return null;
     const { aheadMs } = this.last;
     const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
     const side = aheadMs > 0 ? 'ahead of' : 'behind';
     return `The clock of this process is ${seconds} s ${side} the clock of the database; at most 5 s are allowed.`;
+  }
+
+  get isRight(): boolean {
+    return this.fault === null;
+  }
+
+  /** @throws {ProblemError} `service_unavailable` if the clock is wrong, or was set and not compared since */
+  requireRight(): void {
+    const { fault } = this;
+    if (fault !== null) throw serviceUnavailable(fault);
+  }
+
+  /**
+   * Waits up to 1 s for the comparison after a jump of the clock.
+   * @throws {ProblemError} what `requireRight` throws
+   */
+  async waitUntilRight(): Promise<void> {
+    const givesUpAt = performance.now() + MAX_WAIT_MS;
+    while (this.detectJump() && performance.now() < givesUpAt) await sleep(CHECK_JUMP_EVERY_MS);
+    this.requireRight();
   }
 
   /**
@@ -99,7 +125,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     this.isOff = isTooFarOff(comparison);
     this.hasJumped = false;
     if (this.isOff) {
-      const text = 'the clock of this process is wrong: it does no due work and is not ready';
+      const text =
+        'the clock of this process is wrong: it does no due work, refuses changes and is not ready';
       this.logger.error({ ahead_ms: Math.round(comparison.aheadMs), reason: this.fault }, text);
     } else if (wasPaused) {
       this.jobs.wakeAll();
@@ -107,17 +134,19 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns true if the clock was set since the last comparison and may now be wrong by too much. Starts another
-   * comparison in this case. Also returns true after the machine was suspended, because its monotonic clock may have
+   * Returns true if the clock was set since the last comparison and may now be wrong by too much, or right again. Starts
+   * another comparison in this case. Also returns true after the machine was suspended, because its monotonic clock may have
    * stopped meanwhile.
    */
   private detectJump(): boolean {
     if (this.hasJumped || this.last === null) return this.hasJumped;
     const minusMonotonicMs = this.machine.now().getTime() - performance.now();
     const jumpMs = minusMonotonicMs - this.last.minusMonotonicMs;
-    this.hasJumped = isTooFarOff({ ...this.last, aheadMs: this.last.aheadMs + jumpMs });
+    const mayBeOff = isTooFarOff({ ...this.last, aheadMs: this.last.aheadMs + jumpMs });
+    this.hasJumped = mayBeOff !== this.isOff;
     if (!this.hasJumped) return false;
-    const text = 'the clock of this process jumped: no due work until it is compared again';
+    const text =
+      'the clock of this process jumped: no due work and no changes until it is compared again';
     this.logger.warn({ jump_ms: Math.round(jumpMs) }, text);
     if (this.timer !== null) {
       clearTimeout(this.timer);

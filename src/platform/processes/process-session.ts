@@ -19,6 +19,8 @@ export const PROCESS_LOCK_CLASS = 720_575;
 const RECONNECT_MS = 250;
 const MAX_WAIT_FOR_NUMBER_MS = 3_000;
 const CHECK_NUMBER_EVERY_MS = 25;
+/** Interval at which a process that waits for a connection of a pooler closes one of its own. */
+const MAKE_ROOM_EVERY_MS = 1_000;
 /** Connections that the pool keeps when the process needs one for its session. */
 const MIN_POOL_CONNECTIONS = 1;
 
@@ -51,6 +53,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   private firstAttempt: Promise<void> | null = null;
   private stopped = false;
   private isFailing = false;
+  private isMakingRoom = false;
   private readonly changeActions: (() => void)[] = [];
 
   constructor(
@@ -135,6 +138,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   /** @throws {ConfigurationError} when the encryption key of this process was retired */
   private async connect(): Promise<void> {
     let client: Client | null = null;
+    const makingRoom = setInterval(() => this.makeRoom(), MAKE_ROOM_EVERY_MS);
     try {
       // While this process has no number it sends no other statements, so only these attempts can report an outage.
       const opened = await this.database.withOutageLog(openConnection(this.database.url));
@@ -168,20 +172,30 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       void client?.end().catch(() => undefined);
       if (error instanceof ConfigurationError) throw error;
       this.logFailure(error);
-      if (isConnectionLimit(error)) await this.closeIdleConnection().catch(() => undefined);
+      if (isConnectionLimit(error)) this.makeRoom();
       this.connectAgain();
+    } finally {
+      clearInterval(makingRoom);
     }
   }
 
-  /** Closes an idle connection of this process, so that the server allows one for the session. */
-  private async closeIdleConnection(): Promise<void> {
+  /** Closes a connection of this process, so that the server or a pooler has one for the session. */
+  private makeRoom(): void {
+    if (this.isMakingRoom) return;
+    this.isMakingRoom = true;
+    this.closeConnection()
+      .catch(() => undefined)
+      .finally(() => (this.isMakingRoom = false));
+  }
+
+  /** Closes an idle connection; if there is none, the next free one of the pool. */
+  private async closeConnection(): Promise<void> {
     if (await this.reports.closeIdleConnection()) return;
     const { idle, busy } = poolUseOf(this.dataSource);
-    if (idle > 0 && idle + busy > MIN_POOL_CONNECTIONS) {
-      await this.database.withConnection(() => Promise.resolve());
-    } else {
-      await this.reservedConnection.closeIdleConnection();
-    }
+    const canSpare = idle + busy > MIN_POOL_CONNECTIONS;
+    const hasIdle = canSpare && idle > 0;
+    if (!hasIdle && (await this.reservedConnection.closeIdleConnection())) return;
+    if (canSpare) await this.database.withConnection(() => Promise.resolve());
   }
 
   private handleLostConnection(client: Client, error: unknown): void {
