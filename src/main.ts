@@ -98,7 +98,7 @@ function isStopping(running: Running): boolean {
   return running.isStopping;
 }
 
-/** Creates the application and lets it listen. A signal meanwhile leaves it created only. */
+/** Creates the application and lets it listen. After a signal, it does not begin to listen. */
 async function open(
   running: Running,
   configuration: Configuration,
@@ -111,11 +111,10 @@ async function open(
   );
   running.app = app;
   if (isStopping(running)) return;
-  if (configuration.answersHttp) {
-    await app.listen(configuration.port, configuration.host);
-  } else {
-    await app.init();
-  }
+  await app.init();
+  if (isStopping(running)) return;
+  if (configuration.answersHttp) await app.listen(configuration.port, configuration.host);
+  if (isStopping(running)) return;
   // Starts last, so that the process is not reported ready before it listens and its background work has started.
   await app.get(MonitoringServer).listen();
 }

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
 import { newId } from '../../src/platform/ids';
-import { SEALING_LOCK_CLASS, SealedColumns, SecretBox } from '../../src/platform/secrets';
+import {
+  EncryptionKeyUses,
+  KeyRotation,
+  SEALING_LOCK_CLASS,
+  SealedColumns,
+  SecretBox,
+} from '../../src/platform/secrets';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { contentsOfTables } from '../support/leaks';
 import { looksForWriters, openTransaction } from '../support/open-transaction';
@@ -277,6 +283,28 @@ describe('the rotation of encryption keys', () => {
     expect(refused.failure).toMatch(/^A running process seals with the encryption key old\./);
     await commit();
     expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
+  });
+
+  it('stores no text with its key once another rotation retires that key', async () => {
+    const before = await start(OLD);
+    const endpoint = await addEndpoint(before);
+    await stop(before);
+    const first = await start(`${NEW},${OLD}`);
+    const commit = await openTransaction(first.database, () =>
+      first.database.query('LOCK TABLE webhook_secret IN ROW EXCLUSIVE MODE'),
+    );
+    const looks = await looksForWriters(first.databaseUrl);
+    const rotation = first.app.get(KeyRotation).run(() => undefined);
+    rotation.catch(() => undefined);
+    await until('it waits for the transaction', looks).finally(() => endSession(first));
+    const second = await start(`${FURTHER},${NEW},${OLD}`);
+    await endSession(second);
+    // The first step of another rotation.
+    await second.app.get(EncryptionKeyUses).retireOthers('further', 'retiring').finally(commit);
+    await expect(rotation).rejects.toThrow('The encryption key of this process was retired.');
+    expect(await countSealed(first, 'new')).toBe(0);
+    expect((await rotate(`${FURTHER},${NEW},${OLD}`)).code).toBe(0);
+    await secretOf(await start(FURTHER), endpoint);
   });
 
   const RETIRE = `UPDATE encryption_key_use SET status = 'retiring' WHERE key_id = 'old'`;

@@ -1,13 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { Client, type ClientBase, type ClientConfig } from 'pg';
 import { DataSource } from 'typeorm';
-import { Database, dataSourceOptions, isOutage } from '../../src/platform/database';
+import { Database, dataSourceOptions, isOutage, Reports } from '../../src/platform/database';
 import { poolOf } from '../../src/platform/database/pool-use';
 import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
 import { captureLog, type CapturedLog } from '../support/leaks';
-import { loseNumber } from '../support/process-sessions';
+import { loseNumber, sessionOf } from '../support/process-sessions';
 import { SessionPooler } from '../support/session-pooler';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -52,6 +52,8 @@ async function administer(...statements: readonly string[]): Promise<void> {
 const TERMINATE_OTHERS = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+
+const PAUSE = 'SELECT pg_sleep(0.05)';
 
 const UNAVAILABLE = { status: 503, body: { code: 'service_unavailable' } };
 
@@ -469,23 +471,49 @@ it('a server without a connection for the probe leaves a process ready that has 
   await http.get('/health/ready').expect(200);
 });
 
-it('a process without a number at the connection limit closes an idle connection to get one', async () => {
-  const [limited, role] = await createRole();
-  const name = limited.pathname.slice(1);
-  await administer(
-    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
-    `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+it.each<[string, (engine: TestApp) => Promise<unknown>]>([
+  ['of its pool', ({ database }) => Promise.all([1, 2].map(() => database.query(PAUSE)))],
+  ['of the probe', ({ http }) => http.get('/health/ready').expect(200)],
+  ['of reports', ({ app }) => app.get(Reports).query('summary', PAUSE, [])],
+])(
+  'a process without a number at the connection limit closes an idle connection %s to get one',
+  async (_, openAnother) => {
+    const [limited, role] = await createRole();
+    const name = limited.pathname.slice(1);
+    await administer(
+      `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+      `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+    );
+    const engine = await startTestApp({
+      databaseUrl: limited.toString(),
+      environment: { DATABASE_POOL_SIZE: '2' },
+    });
+    undo.push(() => engine.close());
+    while (poolOf(engine.app.get(DataSource)).totalCount > 1) {
+      await engine.database.withConnection(() => Promise.resolve());
+    }
+    await openAnother(engine);
+    await administer(`ALTER DATABASE ${name} CONNECTION LIMIT 2`);
+    await loseNumber(engine);
+    await engine.http.get('/health/ready').expect(200);
+  },
+);
+
+it('a process gets a number although its pool is busy', async () => {
+  const engine = await startEngine();
+  const before = sessionOf(engine).number;
+  await engine.database.withConnection(() =>
+    engine.database.withConnection(async (connection) => {
+      await connection.run(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 720575
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+      await until('it has another number', () => {
+        const { number } = sessionOf(engine);
+        return number !== null && number !== before;
+      });
+    }),
   );
-  const engine = await startTestApp({ databaseUrl: limited.toString() });
-  undo.push(() => engine.close());
-  const wait = () => engine.database.query('SELECT pg_sleep(0.05)');
-  await Promise.all([wait(), wait(), wait(), wait()]);
-  const open = await engine.database.query(
-    'SELECT FROM pg_stat_activity WHERE datname = current_database()',
-  );
-  await administer(`ALTER DATABASE ${name} CONNECTION LIMIT ${open.length - 1}`);
-  await loseNumber(engine);
-  await engine.http.get('/health/ready').expect(200);
 });
 
 it('a pooler without a free connection leaves a process ready, which makes room for another session', async () => {

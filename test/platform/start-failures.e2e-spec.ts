@@ -4,8 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Client } from 'pg';
-import { runCommand } from '../support/command';
+import { runCommand, spawnCommand } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { RunningService } from '../support/running-service';
 import { startTestApp } from '../support/test-app';
@@ -84,6 +85,26 @@ describe('a start with wrong settings or rights', () => {
     other.close();
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(/^The port is taken/);
+  });
+
+  it('does not listen after a signal that arrives while its modules start', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const service = spawnCommand('main', [], {
+      databaseUrl: database.url,
+      // Listening on this port would fail, which is logged.
+      environment: { HOST: '127.0.0.1', AUTH: 'required', LOG_LEVEL: 'debug', PORT: String(port) },
+    });
+    const lines: string[] = [];
+    createInterface(service.stdout).on('line', (line) => {
+      lines.push(line);
+      if (line.includes('RoutesResolver')) service.kill('SIGTERM');
+    });
+    expect(await once(service, 'close')).toEqual([0, null]);
+    other.close();
+    expect(lines.at(-1)).toContain('"msg":"stopped"');
+    expect(lines.filter((line) => line.includes('EADDRINUSE'))).toEqual([]);
   });
 
   it('ends migrate with an explanation when a font is missing', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
@@ -17,16 +17,13 @@ interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/**
- * Runs a command until it ends, and returns its output. `main` is the service itself: give it settings with which it
- * cannot start.
- */
-export function runCommand(
+/** Starts a command, as {@link runCommand} does, with its input still open. */
+export function spawnCommand(
   command: 'keys' | 'studio' | 'migrate' | 'main',
   words: readonly string[],
-  { databaseUrl, input = '', environment = {} }: CommandOptions,
-): Promise<EndedCommand> {
-  const child = spawn(
+  { databaseUrl, environment = {} }: Omit<CommandOptions, 'input'>,
+): ChildProcessWithoutNullStreams {
+  return spawn(
     process.execPath,
     [join(ROOT, 'test/support/run-ts.cjs'), join(ROOT, `src/${command}.ts`), ...words],
     {
@@ -38,6 +35,18 @@ export function runCommand(
       },
     },
   );
+}
+
+/**
+ * Runs a command until it ends, and returns its output. `main` is the service itself: give it settings with which it
+ * cannot start.
+ */
+export function runCommand(
+  command: Parameters<typeof spawnCommand>[0],
+  words: readonly string[],
+  { input = '', ...options }: CommandOptions,
+): Promise<EndedCommand> {
+  const child = spawnCommand(command, words, options);
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
   child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));

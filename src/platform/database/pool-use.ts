@@ -16,3 +16,10 @@ export function poolUseOf(dataSource: DataSource): PoolUse {
   const { totalCount, idleCount, waitingCount } = poolOf(dataSource);
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
+
+/** Closes an idle connection of a pool. Returns false if none is idle. */
+export async function closeIdleConnection(pool: Pool): Promise<boolean> {
+  if (pool.idleCount === 0) return false;
+  (await pool.connect()).release(true);
+  return true;
+}

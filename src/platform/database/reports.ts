@@ -5,7 +5,7 @@ import { tooManyReports } from '../errors';
 import { shareAtConnectionLimit } from './connection-limit';
 import { keepOnlyIdleConnections } from './connection-settings';
 import { Database } from './database';
-import { poolOf } from './pool-use';
+import { closeIdleConnection, poolOf } from './pool-use';
 import { postgresOptionsOf } from './postgres-options';
 
 /** Number of connections: the sum of the limits of running reports below. */
@@ -111,6 +111,12 @@ export class Reports implements OnApplicationShutdown {
       await this.database.query(ONE_CORE);
       return reads();
     }, source);
+  }
+
+  /** Closes an idle connection of this pool. Returns false if none is idle. */
+  async closeIdleConnection(): Promise<boolean> {
+    const source = (await this.source?.catch(() => null)) ?? null;
+    return source !== null && closeIdleConnection(poolOf(source));
   }
 
   private openSource(): Promise<DataSource> {

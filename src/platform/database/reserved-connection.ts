@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { keepOnlyIdleConnections } from './connection-settings';
 import type { TimedQuery } from './connections';
 import { Database } from './database';
-import { poolOf } from './pool-use';
+import { closeIdleConnection, poolOf } from './pool-use';
 import { isConnectionLimit } from './postgres-errors';
 import { postgresOptionsOf } from './postgres-options';
 
@@ -49,6 +49,11 @@ export class ReservedConnection implements OnApplicationShutdown {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Closes the connection, and returns false if it is not idle. The next probe opens another, or uses the pool. */
+  async closeIdleConnection(): Promise<boolean> {
+    return this.pool !== null && closeIdleConnection(this.pool);
   }
 
   private async probe(timeoutMs: number): Promise<void> {

@@ -3,7 +3,14 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { ConfigurationError } from '../config';
-import { Database, isConnectionLimit, openConnection, poolUseOf } from '../database';
+import {
+  Database,
+  isConnectionLimit,
+  openConnection,
+  poolUseOf,
+  Reports,
+  ReservedConnection,
+} from '../database';
 import { serviceUnavailable } from '../errors';
 import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
 
@@ -12,10 +19,10 @@ export const PROCESS_LOCK_CLASS = 720_575;
 const RECONNECT_MS = 250;
 const MAX_WAIT_FOR_NUMBER_MS = 3_000;
 const CHECK_NUMBER_EVERY_MS = 25;
-/** Interval at which a process that waits for a connection of a pooler closes one of its pool. */
+/** Interval at which a process that waits for a connection of a pooler closes one of its own. */
 const MAKE_ROOM_EVERY_MS = 1_000;
 /** Connections that the pool keeps when the process needs one for its session. */
-const MIN_POOL_CONNECTIONS = 2;
+const MIN_POOL_CONNECTIONS = 1;
 
 /** Reason why a process refuses work, as a sentence. */
 export const NO_SESSION = 'This process has no session on the database.';
@@ -52,6 +59,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly database: Database,
     private readonly dataSource: DataSource,
+    private readonly reports: Reports,
+    private readonly reservedConnection: ReservedConnection,
     private readonly secrets: SecretBox,
     private readonly keyUses: EncryptionKeyUses,
   ) {}
@@ -146,7 +155,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
       // A rotation of the encryption keys may have retired the key of this process before the process had the lock.
-      await this.keyUses.verify(this.secrets);
+      // Read over this connection, because the pool may be busy, or have none at the connection limit.
+      const query = async <Row extends object>(sql: string) => (await opened.query<Row>(sql)).rows;
+      await this.keyUses.verify(this.secrets, query);
       // If the connection ended meanwhile, its lock is free, and the number must not be used.
       const [end] = ended;
       if (end !== undefined) throw end;
@@ -168,15 +179,23 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Closes the next free connection of the pool, so that the server or a pooler has one for the session. */
+  /** Closes a connection of this process, so that the server or a pooler has one for the session. */
   private makeRoom(): void {
-    const { idle, busy } = poolUseOf(this.dataSource);
-    if (this.isMakingRoom || idle + busy <= MIN_POOL_CONNECTIONS) return;
+    if (this.isMakingRoom) return;
     this.isMakingRoom = true;
-    this.database
-      .withConnection(() => Promise.resolve())
+    this.closeConnection()
       .catch(() => undefined)
       .finally(() => (this.isMakingRoom = false));
+  }
+
+  /** Closes an idle connection; if there is none, the next free one of the pool. */
+  private async closeConnection(): Promise<void> {
+    if (await this.reports.closeIdleConnection()) return;
+    const { idle, busy } = poolUseOf(this.dataSource);
+    const canSpare = idle + busy > MIN_POOL_CONNECTIONS;
+    const hasIdle = canSpare && idle > 0;
+    if (!hasIdle && (await this.reservedConnection.closeIdleConnection())) return;
+    if (canSpare) await this.database.withConnection(() => Promise.resolve());
   }
 
   private handleLostConnection(client: Client, error: unknown): void {

@@ -70,11 +70,15 @@ export class EncryptionKeyUses {
   /**
    * Checks that the keys of this process decrypt everything encrypted in this database, and records the key with which
    * this process encrypts.
+   * @param query sends a statement and returns its rows; by default over the pool
    * @throws {ConfigurationError} when a key is missing or has another value than before, or the encrypting key was
    *   retired
    */
-  async verify(box: SecretBox): Promise<void> {
-    const uses = await this.database.query<UseRow>(FIND);
+  async verify(
+    box: SecretBox,
+    query = <Row extends object>(sql: string) => this.database.query<Row>(sql),
+  ): Promise<void> {
+    const uses = await query<UseRow>(FIND);
     if (this.isRecorded(box, uses)) return;
     await this.database.transaction(async () => {
       await this.database.query(LOCK);

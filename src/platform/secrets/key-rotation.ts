@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ConfigurationError } from '../config';
+import { Database } from '../database';
 import { EncryptionKeyUses } from './encryption-key-uses';
 import { type SealedColumn, SealedColumns } from './sealed-columns';
 import { type SealedText, SealedTextsRepository } from './sealed-texts.repository';
@@ -33,6 +34,7 @@ export interface Rotation {
 @Injectable()
 export class KeyRotation {
   constructor(
+    private readonly database: Database,
     private readonly box: SecretBox,
     private readonly uses: EncryptionKeyUses,
     private readonly sealedColumns: SealedColumns,
@@ -43,6 +45,7 @@ export class KeyRotation {
    * @param report called for each column after all its texts are encrypted again
    * @throws {ConfigurationError} when a running process encrypts with another key, a text cannot be decrypted, or a
    *   transaction that may have encrypted a text with another key stays open
+   * @throws {ProblemError} `service_unavailable` when another rotation retired the key of this one meanwhile
    */
   async run(report: (column: RotatedColumn) => void): Promise<Rotation> {
     const keyId = this.box.sealingKeyId;
@@ -69,7 +72,12 @@ export class KeyRotation {
         if (sealed === null) unreadable.push(`${column.table} ${former.key}`);
         return sealed === null ? [] : [{ former, sealed }];
       });
-      if (changes.length > 0) count += await this.texts.replace(column, changes);
+      if (changes.length > 0) {
+        count += await this.database.transaction(async () => {
+          await this.uses.hold(keyId);
+          return this.texts.replace(column, changes);
+        });
+      }
       if (page.lastKey === null) return count;
       after = page.lastKey;
     }
