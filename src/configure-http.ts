@@ -1,4 +1,4 @@
-import { raw, type Request, type RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { Credentials } from './modules/access';
 import { AuditUsageCounts } from './modules/audit';
 import { isConsumeRequest } from './modules/entitlements';
@@ -33,6 +33,7 @@ import {
   endUnreadBodies,
   isJson,
   limitBodiesInFlight,
+  readBytes,
   readJson,
   refuseUnreadable,
   removeParsers,
@@ -195,9 +196,9 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   // Batches of usage are checked item by item, because an invalid item does not invalidate the others.
   const readUsage = readJsonUpTo(LARGEST_USAGE_BODY_BYTES);
   // The signature of a provider webhook covers the bytes of the body, so the body is not parsed.
-  const readBytes = raw({ limit: LARGEST_BODY_BYTES, type: () => true });
+  const readWebhook = lifecycle.refuseBodiesOnStop(readBytes(LARGEST_BODY_BYTES));
   const parse: RequestHandler = (request, response, next) => {
-    if (isProviderWebhook(request)) readBytes(request, response, next);
+    if (isProviderWebhook(request)) readWebhook(request, response, next);
     else if (isUsageRequest(request)) readUsage(request, response, next);
     else if (isAnonymous(request)) readAnonymous(request, response, next);
     else read(request, response, next);
@@ -235,12 +236,11 @@ function largestBody(request: Request): number {
 }
 
 /**
- * Returns the number of bytes of memory to reserve before the body is read. Returns 0 for JSON of unknown size: memory
- * for such a body is reserved while it is read.
+ * Returns the number of bytes of memory to reserve before the body is read. Returns 0 for a body of unknown size that is
+ * not NDJSON: memory for such a body is reserved while it is read.
  */
 function bytesToReserve(request: Request): number {
   const announced = encodingOf(request) === null ? announcedBytes(request) : null;
-  if (isProviderWebhook(request)) return Math.min(announced ?? Infinity, LARGEST_BODY_BYTES);
   const isNdjson = isUsageRequest(request) && !isJson(request);
   if (isNdjson) return Math.min(announced ?? Infinity, NDJSON_BYTES_IN_MEMORY);
   return Math.min(announced ?? 0, largestBody(request));

@@ -77,6 +77,29 @@ describe('a caller without a credential', () => {
     expect([status, body]).toEqual([413, expect.objectContaining({ code: 'payload_too_large' })]);
   });
 
+  it.each([
+    ['/v1/providers/stripe/webhooks', ''],
+    ['/v1/providers/stripe/webhooks', 'Content-Encoding: gzip\r\n'],
+    ['/v1/session', ''],
+  ])('is refused a body of very many tiny chunks by %s %s', async (path, encoding) => {
+    const answerTo = async (chunks: string): Promise<string> => {
+      const socket = connect({ port: Number(new URL(await engine.app.getUrl()).port) });
+      socket.on('error', () => undefined);
+      sockets.push(socket);
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n${encoding}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
+      );
+      return text(socket);
+    };
+    const refused = await answerTo('1\r\n \r\n'.repeat(2_000));
+    expect(refused).toMatch(/^HTTP\/1.1 400 /);
+    expect(refused).toContain('Send larger chunks.');
+    // A large chunk makes up for small ones.
+    const mixed = `${'1\r\n \r\n'.repeat(20)}800\r\n${' '.repeat(2_048)}\r\n`;
+    expect(await answerTo(mixed.repeat(7))).not.toContain('Send larger chunks.');
+    await createCustomer().expect(201);
+  });
+
   it('is refused whatever it writes into X-Forwarded-For', async () => {
     const { status } = await engine.uncheckedHttp
       .post('/v1/session')

@@ -161,6 +161,24 @@ describe('a request body', () => {
     expect(after.length - before.length).toBe(1);
   });
 
+  it.each([
+    [PATH, json, '{"name":"Ada"}', 'customer'],
+    ['/v1/usage-events', 'application/x-ndjson', '{}\n', 'usage_event'],
+  ])(
+    'to %s of very many tiny chunks is refused without an effect',
+    async (path, type, start, table) => {
+      const count = async () => (await engine.database.query(`SELECT FROM ${table}`)).length;
+      const before = await count();
+      const lines = head(`Content-Type: ${type}`, 'Transfer-Encoding: chunked').replace(PATH, path);
+      const chunks = `${start.length.toString(16)}\r\n${start}\r\n${'1\r\n \r\n'.repeat(2_000)}`;
+      const answer = await send([Buffer.from(`${lines}${chunks}0\r\n\r\n`)]);
+      expect([answer.status, answer.body['code']]).toEqual([400, 'malformed_request']);
+      expect(answer.body['detail']).toContain('Send larger chunks.');
+      expect((await withLength(Buffer.from('{"name":"Ada"}'), json)).status).toBe(201);
+      expect((await count()) - before).toBe(table === 'customer' ? 1 : 0);
+    },
+  );
+
   it('is not kept by its idle connection once it was answered', async () => {
     const requests: WeakRef<IncomingMessage>[] = [];
     engine.app.getHttpServer().once('request', (request: IncomingMessage) => {

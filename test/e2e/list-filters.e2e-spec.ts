@@ -114,18 +114,27 @@ describe('the filters of lists', () => {
 
   it('continue after the value of the last row, also if that row has another value by now', async () => {
     const named = async (name: string) => createCustomer(engine, { name: `Moving ${name}` });
-    // The second name is too long for a cursor.
+    // The second and the third name have the maximum length, of 4 and of 3 bytes per character.
     const [a, b, c, d] = [
       await named('a'),
-      await named(`b ${'é'.repeat(60)}`),
-      await named('cé'),
+      await named(`b ${'😀'.repeat(191)}`),
+      await named(`c ${'あ'.repeat(191)}`),
       await named('d'),
     ];
     const list = 'customers?q=moving&sort=name';
     expect(await walk(list)).toEqual([a, b, c, d]);
-    const { next_cursor } = await page(`${list}&limit=3`);
-    await engine.http.patch(`/v1/customers/${c}`).send({ name: 'Moving 0' }).expect(200);
-    expect(await ids(`${list}&cursor=${String(next_cursor)}`)).toEqual([d]);
+    for (const [renamed, rest] of [
+      [b, [c, d]],
+      [c, [d]],
+    ] as const) {
+      const { next_cursor } = await page(`${list}&limit=2`);
+      await engine.http.patch(`/v1/customers/${renamed}`).send({ name: 'Moving z' }).expect(200);
+      expect(await ids(`${list}&cursor=${String(next_cursor)}`)).toEqual([...rest, renamed]);
+      await engine.http.patch(`/v1/customers/${renamed}`).send({ name: 'Moving 0' }).expect(200);
+      expect(await ids(`${list}&cursor=${String(next_cursor)}`)).toEqual(rest);
+      await engine.http.delete(`/v1/customers/${renamed}`).expect(204);
+      expect(await ids(`${list}&cursor=${String(next_cursor)}`)).toEqual(rest);
+    }
   });
 
   it.each(['x', '', '99999999999999999999', '\0', '1 2', '\ud800'])(

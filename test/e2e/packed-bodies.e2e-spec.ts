@@ -88,14 +88,12 @@ describe('compressed bodies', () => {
     'with %s (%s, %s) are refused, and the connection serves the next request',
     async (_, path, type, encoding, body) => {
       const headers = [`Content-Type: ${type}`, `Content-Encoding: ${encoding}`];
-      // The rest arrives after the service has refused the start, except for a webhook, whose body is read to its end.
-      const isRefusedEarly = !path.endsWith('/webhooks');
+      // The rest arrives after the service has refused the start.
       const start = body.subarray(0, 800);
       const socket = await announce(headers, body.length, start, path);
       try {
-        if (isRefusedEarly) expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 400 /);
+        expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 400 /);
         socket.write(body.subarray(start.length));
-        if (!isRefusedEarly) expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 400 /);
         socket.write('GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
         expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 200 /);
       } finally {

@@ -189,9 +189,7 @@ function customerQuery(filter: CustomerFilter): ListQuery {
     .whereIf(filter.testClockId === NO_CLOCK, 'test_clock_id IS NULL')
     .where('test_clock_id = $', clock)
     .whereBetween('created_at', created)
-    .orderBy(
-      order?.column === 'name' ? { ...order, column: NAME_ORDER, hasLongValues: true } : order,
-    );
+    .orderBy(order?.column === 'name' ? { ...order, column: NAME_ORDER } : order);
   for (const part of searchedParts(text ?? '')) {
     query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }

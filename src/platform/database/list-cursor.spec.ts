@@ -8,23 +8,18 @@ const ORDERS: readonly ListOrder[] = [
 ];
 
 describe('a cursor', () => {
-  it.each([null, '', 'Ada Lovelace', ' a  b '])('holds the id and the value %j', (value) => {
-    for (const order of ORDERS.slice(1)) {
-      expect(positionOf(cursorAt({ id: ID, value }, order), order)).toEqual({ id: ID, value });
-    }
-  });
+  it.each([null, '', 'Ada Lovelace', ' a  b ', '😀'.repeat(200)])(
+    'holds the id and the value %j',
+    (value) => {
+      for (const order of ORDERS.slice(1)) {
+        expect(positionOf(cursorAt({ id: ID, value }, order), order)).toEqual({ id: ID, value });
+      }
+    },
+  );
 
   it('of the newest is the id', () => {
     expect(cursorAt({ id: ID, value: null }, NEWEST_FIRST)).toBe(ID);
     expect(positionOf(ID, NEWEST_FIRST)).toEqual({ id: ID, value: null });
-  });
-
-  it('leaves out a long value, so that its base64 stays within 200 characters', () => {
-    const [, byName = NEWEST_FIRST] = ORDERS;
-    const longest = cursorAt({ id: ID, value: 'x'.repeat(100) }, byName);
-    expect(Buffer.from(longest).toString('base64url').length).toBeLessThanOrEqual(200);
-    const cursor = cursorAt({ id: ID, value: 'x'.repeat(101) }, byName);
-    expect(positionOf(cursor, byName)).toEqual({ id: ID, value: null });
   });
 
   it('belongs to its order alone', () => {

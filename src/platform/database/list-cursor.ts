@@ -5,12 +5,9 @@ import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 /** Position of the last row of a page. */
 export interface Position {
   readonly id: string;
-  /** Value by which the row is sorted, as text. Null if the list is sorted by id, or if the value is too long. */
+  /** Value by which the row is sorted, as text. Null if the list is sorted by id. */
   readonly value: string | null;
 }
-
-/** A longer value is left out of the cursor, so that cursors have at most 200 characters. */
-const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
  * Returns a cursor: the id, four characters that identify the order, and the value, separated by spaces. For a list
@@ -18,8 +15,7 @@ const MAX_CURSOR_VALUE_BYTES = 100;
  */
 export function cursorAt({ id, value }: Position, order: ListOrder): string {
   const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];
-  const isShort = value !== null && Buffer.byteLength(value) <= MAX_CURSOR_VALUE_BYTES;
-  return (isShort ? [...parts, value] : parts).join(' ');
+  return (value === null ? parts : [...parts, value]).join(' ');
 }
 
 /** @throws {ProblemError} `invalid_cursor` if the cursor was made for another order */

@@ -2,11 +2,6 @@
 export interface ListOrder {
   readonly column: string;
   readonly isAscending: boolean;
-  /**
-   * True if values may be too long for a cursor. The cursor then has only the id of its row, and the next page reads
-   * the value from that row. Callers must be allowed to read all rows, because they can write any id into a cursor.
-   */
-  readonly hasLongValues?: true;
 }
 
 /** Parses a `sort` parameter: a column name, with a leading minus sign for descending order. Returns null for null. */

@@ -118,7 +118,7 @@ export class ListQuery {
   /**
    * Returns a page of entities.
    * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or its value is missing or has
-   *   the wrong type. With `hasLongValues`, a missing value is first looked up in the cursor's row.
+   *   the wrong type
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -128,7 +128,7 @@ export class ListQuery {
     const order = this.order ?? this.usualOrder;
     const position = after === null ? null : positionOf(after, order);
     if (order.column !== 'id') this.conditions.push(`${order.column} IS NOT NULL`);
-    if (position !== null) await this.continueAfter(database, order, position);
+    if (position !== null) this.continueAfter(order, position);
     const tail = this.tailOf(order, position?.id ?? null, limit + 1);
     const sortValue = order.column === 'id' ? [] : [`${order.column}::text AS "sortValue"`];
     const found: readonly (Entity & SortedRow)[] = await refuseInvalidCursor(position, () =>
@@ -162,11 +162,7 @@ export class ListQuery {
     );
   }
 
-  private async continueAfter(
-    database: Database,
-    order: ListOrder,
-    position: Position,
-  ): Promise<void> {
+  private continueAfter(order: ListOrder, position: Position): void {
     const comparison = order.isAscending ? '>' : '<';
     const last = `${this.bind(position.id)}::varchar`;
     const end = this.endsWithIdTime(order) ? [idTime(last), last] : [last];
@@ -174,24 +170,12 @@ export class ListQuery {
       this.conditions.push(`(${this.endOf(order).join(', ')}) ${comparison} (${end.join(', ')})`);
       return;
     }
-    const isTooLong = position.value === null && order.hasLongValues === true;
-    const value = isTooLong ? await this.storedValue(database, order, position.id) : position.value;
-    if (value === null) throw invalidCursor();
+    if (position.value === null) throw invalidCursor();
     // Needs no cast: PostgreSQL gives the parameter the type of the column.
-    const place = [this.bind(value), ...end];
+    const place = [this.bind(position.value), ...end];
     this.conditions.push(
       `(${[order.column, ...this.endOf(order)].join(', ')}) ${comparison} (${place.join(', ')})`,
     );
-  }
-
-  /** Returns the present value by which the row with this id is sorted, as text; null if there is none. */
-  private storedValue(
-    database: Database,
-    { column }: ListOrder,
-    id: string,
-  ): Promise<string | null> {
-    const sql = `SELECT ${column}::text FROM ${this.table} WHERE id = $1`;
-    return database.queryValue<string | null>(sql, [id]);
   }
 
   /** Returns true if rows are read from an index that ends with {@link idTime}. */

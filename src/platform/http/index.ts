@@ -98,7 +98,7 @@ export { PROBLEM_MEDIA_TYPE } from './problem-response';
 export { removeParsers, routeExactly } from './routes';
 export { securityHeaders } from './security-headers';
 export { sendLines } from './send-lines';
-export { isJson, readJson } from './read-json';
+export { isJson, readBytes, readJson } from './read-json';
 export { ProblemFilter } from './problem.filter';
 export { refuseUnreadable } from './refuse-unreadable';
 export { catchUnroutable, guardUrl } from './url-guard';

@@ -13,6 +13,8 @@ import { NestedListProperty, TextProperty } from './properties';
 
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 20;
+/** Enough for an id and the longest value of a sorted list: a name of 200 characters of 4 bytes, in base64. */
+const MAX_CURSOR_LENGTH = 1_200;
 
 /** Converts a decimal number from text. Other text stays unchanged, and fails validation. */
 function toNumber({ value }: { value: unknown }): unknown {
@@ -109,8 +111,8 @@ export class ListQueryDto {
   })
   readonly limit?: number;
   @Field(
-    { type: String, maxLength: 200 },
-    [IsString(), MaxLength(200)],
+    { type: String, maxLength: MAX_CURSOR_LENGTH },
+    [IsString(), MaxLength(MAX_CURSOR_LENGTH)],
     '`next_cursor` of the previous page. Omit it for the first page.',
     { optional: true },
   )

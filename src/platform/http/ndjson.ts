@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { payloadTooLarge } from '../errors';
+import { BodyBytes } from './body-bytes';
 import { bodyBrokeOff, unpacked } from './encodings';
 import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
@@ -42,7 +43,7 @@ export async function* linesOf(
   request: IncomingMessage,
   { maxLines, ...stallLimits }: LineLimits,
 ): AsyncGenerator<readonly NdjsonLine[]> {
-  let rest: Buffer = Buffer.alloc(0);
+  let rest = new BodyBytes();
   let count = 0;
   const read = (whole: Buffer): readonly NdjsonLine[] => {
     const lines = splitLines(count === 0 ? withoutMark(whole) : whole, count);
@@ -53,16 +54,18 @@ export async function* linesOf(
   for await (const chunk of piecesOf(request, stallLimits)) {
     const end = chunk.lastIndexOf(LINE_FEED);
     if (end === -1) {
-      rest = Buffer.concat([rest, chunk]);
+      rest.add(chunk);
       if (rest.length > MAX_LINE_BYTES) throw lineTooLong();
       yield [];
       continue;
     }
-    const whole = Buffer.concat([rest, chunk.subarray(0, end)]);
-    rest = chunk.subarray(end + 1);
+    rest.add(chunk.subarray(0, end));
+    const whole = rest.join();
+    rest = new BodyBytes();
+    rest.add(chunk.subarray(end + 1));
     yield read(whole);
   }
-  if (rest.length > 0) yield read(rest);
+  if (rest.length > 0) yield read(rest.join());
 }
 
 function withoutMark(start: Buffer): Buffer {

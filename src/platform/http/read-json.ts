@@ -6,6 +6,7 @@ import {
   type ProblemError,
   unsupportedMediaType,
 } from '../errors';
+import { BodyBytes } from './body-bytes';
 import { bodyMemoryExhausted, bodyMemoryOf } from './body-memory';
 import { bodyBrokeOff, unpacked } from './encodings';
 import { assertBoundedJson } from './json-bounds';
@@ -45,18 +46,26 @@ export function readJson(maxBytes: number): RequestHandler {
   };
 }
 
+/** Returns middleware that reads bodies of up to `maxBytes` bytes after decompression, and does not parse them. */
+export function readBytes(maxBytes: number): RequestHandler {
+  return (request, _response, next) => {
+    bytesOf(request, maxBytes).then((body) => {
+      request.body = body;
+      next();
+    }, next);
+  };
+}
+
 /** Returns the decompressed bytes of the body. Discards the rest of a refused body, to keep the connection usable. */
 function bytesOf(request: Request, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const memory = bodyMemoryOf(request);
     const body = unpacked(request);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const bytes = new BodyBytes();
     const take = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > maxBytes) refuse(tooLarge());
-      else if (!memory.growTo(bytes)) refuse(bodyMemoryExhausted());
+      bytes.add(chunk);
+      if (bytes.length > maxBytes) refuse(tooLarge());
+      else if (!memory.growTo(bytes.length)) refuse(bodyMemoryExhausted());
     };
     const refuse = (refusal: ProblemError): void => {
       body.off('data', take);
@@ -69,8 +78,7 @@ function bytesOf(request: Request, maxBytes: number): Promise<Buffer> {
       reject(bodyBrokeOff());
     });
     body.once('end', () => {
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+      resolve(bytes.join());
     });
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) refuse(tooLarge());
   });

@@ -12,6 +12,9 @@ import { currentAnswer } from './current-answer';
 import { problemResponse } from './problem-response';
 import { DATA_HEADERS } from './security-headers';
 
+/** Code of the error for a body of very many tiny chunks. */
+export const TINY_CHUNKS = 'TINY_CHUNKS';
+
 /**
  * Answers with a problem if Node cannot parse a request. Such a request reaches no middleware, and Node's own answer
  * has no body. Then closes the connection, because it is unknown where the next request on it starts. If a request on
@@ -46,6 +49,10 @@ function problemOf({ code }: NodeJS.ErrnoException, server: Server): ProblemErro
       return payloadTooLarge('The extensions of the chunks of the body are too large.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return requestTimeout(server.headersTimeout);
+    case TINY_CHUNKS:
+      return malformedRequest(
+        'The body arrives in more than 1,000 chunks of less than 64 bytes. Send larger chunks.',
+      );
     default:
       return malformedRequest('The request is not HTTP/1.1.');
   }
