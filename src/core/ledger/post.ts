@@ -204,7 +204,7 @@ export function postRefundRecovered(currency: string, amountMinor: bigint): Ledg
   return post('refund', currency, 'customer_credit', 'refunds', amountMinor);
 }
 
-/** Posts that customer credit covers the loss of a dispute. It became available only after the dispute was lost. */
+/** Posts the part of a dispute loss that customer credit covers, if the credit became available only after the loss. */
 export function postLossRecovered(currency: string, amountMinor: bigint): LedgerTransaction {
   return post('dispute_lost', currency, 'customer_credit', 'dispute_losses', amountMinor);
 }

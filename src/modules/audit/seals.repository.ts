@@ -90,7 +90,10 @@ export class SealsRepository {
     return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
   }
 
-  /** Returns seals (checksums) up to `number` that do not continue the one before: wrong number or first position. */
+  /**
+   * Returns seals (checksums) that do not continue the seal before them, because their number or the position where they
+   * begin is wrong. Looks at the seals up to this number.
+   */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }

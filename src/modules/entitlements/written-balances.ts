@@ -32,7 +32,7 @@ export interface WrittenBalance {
  * loses its database session (`ProcessSession`), because a standby that becomes the primary may lack the last commits.
  */
 export class WrittenBalances {
-  /** Entries in the order of their last write, by name of the balance. */
+  /** Maps the name of a balance to its entry. The entry whose last write is the oldest comes first. */
   private readonly entries = new BoundedMap<string, WrittenBalance>(MAX_BYTES, bytesOf);
 
   /** Returns the remembered balance if it is valid at `now`, and if no change by another transaction was noticed. */

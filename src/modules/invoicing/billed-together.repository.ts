@@ -6,7 +6,10 @@ import type { BilledElsewhere } from './domain/billed-together';
 import { sumByRate } from './domain/credit-note';
 import { isInEffect } from './invoice-query';
 
-/** Sums the lines of other invoices once for each item and period, because many lines can share an item and period. */
+/**
+ * Sums what other invoices billed for the lines of an invoice: once for each item and period, because several of its
+ * lines can have the same item and period.
+ */
 const BILLED_ELSEWHERE = `
   SELECT billed.line_ids, elsewhere.net::text, elsewhere.taxes, elsewhere.credited_taxes
   FROM (

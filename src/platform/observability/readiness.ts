@@ -8,7 +8,10 @@ import { Metrics } from './metrics';
 
 /** Time limit in milliseconds for the answer of the database, so that the probe is answered within 1 s. */
 const ANSWER_MS = 800;
-/** Longer than a process usually needs to connect again, so that a short loss does not keep requests away. */
+/**
+ * A process stays ready for this time without its process number. Connecting again usually takes less, so that the
+ * load balancer need not notice a short interruption.
+ */
 const MAX_WITHOUT_NUMBER_MS = 5_000;
 
 /** Checks that this process can answer requests and do due work. */

@@ -25,7 +25,7 @@ export interface LoweredInvoice {
   readonly finalizedBy: string;
   /** Id of the ledger transaction that posted the write-off; null: not written off. */
   readonly writtenOffBy: string | null;
-  /** Amount in minor units by which all credits of negative invoices together lowered this invoice. */
+  /** Amount in minor units by which credit from negative invoices reduced what is to be paid for this invoice. */
   readonly loweredMinor: bigint;
 }
 

@@ -76,7 +76,10 @@ export interface BilledUsage {
 
 /** Amounts billed before a usage correction, and the result of the correction. */
 export interface CorrectedUsage extends BilledUsage {
-  /** Amount of a negative correction at list prices. Absent if the correction is positive or `held` is absent. */
+  /**
+   * Amount of a negative correction at list prices, that is before discounts. Absent if the correction is positive, or
+   * if `held` is absent.
+   */
   readonly differenceMinor?: bigint;
   readonly returned?: readonly HeldDiscount[];
   /** Largest amount that the correction may give back. Present only if refunds reduce the correction. */

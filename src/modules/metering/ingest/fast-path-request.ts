@@ -114,7 +114,7 @@ export class FastPathRequest {
 
 /** Requests that are written with one statement. Numbers their streams (one customer, one event name) from 1. */
 export class FastPathBatch {
-  /** Stream numbers. First index: the request in the batch; second index: the stream in this request. */
+  /** `numbers[r][s]` is the number of stream `s` of request `r` among all streams of the batch. */
   private readonly numbers: readonly (readonly number[])[];
   private readonly ids: string[] = [];
   private readonly versions: string[] = [];

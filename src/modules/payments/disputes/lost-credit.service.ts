@@ -83,8 +83,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns how much of the credit that
-   * this invoice used was lost, and how much more open disputes may take.
+   * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns two parts of the credit that
+   * this invoice used: the part that was lost, and the further part that can be lost in open disputes.
    */
   async lockDisputed({
     id,

@@ -206,7 +206,7 @@ export class ProviderEventsRepository {
     await this.database.query(END_LISTING, [provider, listingAt, providerListingAt]);
   }
 
-  /** Discards the progress of a listing and makes the cursor due, so that a new listing starts at the first page. */
+  /** Discards the progress of a listing. A new listing of the events starts now, at the first page. */
   async restartListing(
     provider: ProviderName,
     { listingAt }: EventListing,

@@ -144,7 +144,7 @@ export interface SubscriptionItem {
   readonly startAt: Date;
   /** Exclusive; null: no end is planned. */
   readonly endAt: Date | null;
-  /** True if a pause ended the item. A resume sets this field to false. */
+  /** True if a pause of the subscription set `endAt`. A resume sets this field to false. */
   readonly isPaused: boolean;
   /**
    * `endAt` as it was before a pause ended the item; a resume restores it. Null: no end was planned, or there was no
