@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
+import { Configuration } from '../../../platform/config';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { isOutage } from '../../../platform/database';
 import type { OnBusy } from '../store/usage-streams';
@@ -20,8 +21,13 @@ import { StreamCache } from './stream-cache';
 import { type Append, StreamQueues } from './stream-queues';
 import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue';
 
-/** Maximum number of writes of lists that wait for locked streams. Each uses a connection. */
+/**
+ * Maximum number of commits that wait for locks, of each of three kinds: of lists, of single events, and of requests
+ * that waited too long before. Each uses a connection.
+ */
 const MAX_WAITING = 4;
+/** The waiting commits of one kind use at most this part of the connections. */
+const MAX_SHARE = 0.2;
 /** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
 const MAX_RETRIES = 2;
 
@@ -54,8 +60,8 @@ export class IngestBatcher {
    */
   private readonly inWindows = this.fastPathQueues();
   private readonly outsideWindows = this.fastPathQueues();
-  private readonly streamQueues = new StreamQueues(this.append.bind(this));
-  private readonly listWaits = new ConcurrencyLimiter(MAX_WAITING);
+  private readonly streamQueues: StreamQueues;
+  private readonly listWaits: ConcurrencyLimiter;
   /** Lists whose streams were locked, collected to be stored together. */
   private readonly busy: QueuedRequest[] = [];
   private storingBusy: Promise<void> | null = null;
@@ -65,8 +71,12 @@ export class IngestBatcher {
     private readonly fastPathAppend: FastPathAppend,
     private readonly cache: StreamCache,
     private readonly clock: Clock,
+    { databasePoolSize }: Configuration,
   ) {
     const append = this.append.bind(this);
+    const maxWaiting = Math.min(MAX_WAITING, Math.max(1, Math.floor(databasePoolSize * MAX_SHARE)));
+    this.streamQueues = new StreamQueues(append, maxWaiting);
+    this.listWaits = new ConcurrencyLimiter(maxWaiting);
     this.slowPath = {
       singles: this.sharedQueue(append, (request, reason) =>
         this.streamQueues.add(request, reason),

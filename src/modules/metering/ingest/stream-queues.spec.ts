@@ -1,5 +1,6 @@
 import type { OnBusy } from '../store/usage-streams';
 import type { AppendOutcome, NotShared } from './append-outcome';
+import { until } from '../../../../test/support/until';
 import { StreamQueues } from './stream-queues';
 import type { QueuedRequest } from './write-queue';
 
@@ -22,7 +23,7 @@ describe('queues of streams', () => {
           error === undefined ? resolve(group.map(() => STORED)) : reject(error);
         writes.push({ customers, onBusy, end });
       });
-    });
+    }, 4);
   });
 
   const customersOf = ({ events }: QueuedRequest) =>
@@ -74,6 +75,17 @@ describe('queues of streams', () => {
 
   it('do not take later requests of a stream that was only locked', async () => {
     await add('A', 'busy');
+    expect(isBlocked('A')).toBe(false);
+  });
+
+  it('forget that a stream was blocked once its requests were refused', async () => {
+    await add('A');
+    await end(TIMEOUT);
+    expect(answers).toEqual(['A rejected']);
+    await until('the queue is idle', () => !isBlocked('A'));
+    for (const customer of 'BCDE') await add(customer);
+    await add('A', 'busy');
+    expect(inProgress()).toEqual(['B', 'C', 'D', 'E', 'A']);
     expect(isBlocked('A')).toBe(false);
   });
 

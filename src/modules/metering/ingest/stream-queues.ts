@@ -3,8 +3,6 @@ import { type OnBusy, streamKey } from '../store/usage-streams';
 import type { FastPathOutcome, NotShared } from './append-outcome';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
-/** Maximum number of waiting commits of each kind. Each uses a connection. */
-const MAX_WAITING = 4;
 const MAX_QUEUES = 100;
 
 /** Stores requests together. Returns the outcome of each, or the reason why it was skipped. */
@@ -16,8 +14,6 @@ export type Append = (
 interface StreamQueue {
   readonly streams: ReadonlySet<string>;
   readonly requests: WriteQueue;
-  /** True after a request was added that has waited too long for a lock, until the queue stores events. */
-  hasTimedOut: boolean;
 }
 
 /**
@@ -26,42 +22,58 @@ interface StreamQueue {
  */
 export class StreamQueues {
   private readonly queues = new Map<string, StreamQueue>();
-  private readonly waits = new ConcurrencyLimiter(MAX_WAITING);
-  /** For queues of requests that have waited too long. Their next wait is often as long as the lock timeout. */
-  private readonly longWaits = new ConcurrencyLimiter(MAX_WAITING);
+  /** Queues to which a request was added that has waited too long for a lock, until they store events or are empty. */
+  private readonly blocked = new Set<StreamQueue>();
+  private readonly waits: ConcurrencyLimiter;
+  /** For blocked queues. Their next wait is often as long as the lock timeout. */
+  private readonly longWaits: ConcurrencyLimiter;
 
-  constructor(private readonly append: Append) {}
+  /** @param maxWaiting maximum number of waiting commits, each for blocked queues and for others */
+  constructor(
+    private readonly append: Append,
+    maxWaiting: number,
+  ) {
+    this.waits = new ConcurrencyLimiter(maxWaiting);
+    this.longWaits = new ConcurrencyLimiter(maxWaiting);
+  }
 
   /** Returns true if a request would probably wait too long for a lock, because earlier ones for its streams do. */
   isBlocked(request: QueuedRequest): boolean {
-    return this.queues.size > 0 && this.blockedQueueOf(streamsOf(request)) !== undefined;
+    return this.hasBlocked() && this.blockedQueueOf(streamsOf(request)) !== undefined;
   }
 
   /** Returns true if a request that waits too long for a lock probably holds a lock on a stream of this request. */
   isHeld(request: QueuedRequest): boolean {
-    return this.holderOf(streamsOf(request)) !== undefined;
+    return this.hasBlocked() && this.holderOf(streamsOf(request)) !== undefined;
   }
 
   add(request: QueuedRequest, reason: NotShared): void {
     const streams = streamsOf(request);
-    const holder = reason === 'busy' ? this.holderOf(streams) : undefined;
-    const queue = this.blockedQueueOf(streams) ?? holder ?? this.queueOf(streams);
-    if (reason === 'timeout') queue.hasTimedOut = true;
+    const blocked = this.hasBlocked()
+      ? (this.blockedQueueOf(streams) ?? (reason === 'busy' ? this.holderOf(streams) : undefined))
+      : undefined;
+    const queue = blocked ?? this.queueOf(streams);
+    if (reason === 'timeout') this.blocked.add(queue);
     queue.requests.add(request);
+  }
+
+  private hasBlocked(): boolean {
+    for (const queue of this.blocked) if (queue.requests.isIdle) this.blocked.delete(queue);
+    return this.blocked.size > 0;
   }
 
   /** Returns the blocked queue of exactly these streams, or of one of them. */
   private blockedQueueOf(streams: readonly string[]): StreamQueue | undefined {
     for (const key of [keyOf(streams), ...streams]) {
       const queue = this.queues.get(key);
-      if (queue !== undefined && isBlocked(queue)) return queue;
+      if (queue !== undefined && this.blocked.has(queue)) return queue;
     }
     return undefined;
   }
 
   private holderOf(streams: readonly string[]): StreamQueue | undefined {
-    for (const queue of this.queues.values()) {
-      if (isBlocked(queue) && streams.some((stream) => queue.streams.has(stream))) return queue;
+    for (const queue of this.blocked) {
+      if (streams.some((stream) => queue.streams.has(stream))) return queue;
     }
     return undefined;
   }
@@ -75,7 +87,6 @@ export class StreamQueues {
     const created: StreamQueue = {
       streams: new Set(streams),
       requests: new WriteQueue((group, isRetry) => this.write(created, group, isRetry), null),
-      hasTimedOut: false,
     };
     this.queues.set(keyOf(streams), created);
     return created;
@@ -86,18 +97,14 @@ export class StreamQueues {
     group: readonly QueuedRequest[],
     isRetry: boolean,
   ): Promise<readonly FastPathOutcome[]> {
-    const limiter = queue.hasTimedOut ? this.longWaits : this.waits;
+    const limiter = this.blocked.has(queue) ? this.longWaits : this.waits;
     // A retry waits for no turn: it ends soon.
     const outcomes = isRetry
       ? await this.append(group, 'hurry')
       : await limiter.run(() => this.append(group, 'wait'));
-    if (outcomes.some((outcome) => outcome !== 'busy')) queue.hasTimedOut = false;
+    if (outcomes.some((outcome) => outcome !== 'busy')) this.blocked.delete(queue);
     return outcomes;
   }
-}
-
-function isBlocked({ hasTimedOut, requests }: StreamQueue): boolean {
-  return hasTimedOut && !requests.isIdle;
 }
 
 /** Returns the keys of the streams of a request, in ascending order. */
