@@ -465,7 +465,8 @@ describe('a comparison with the provider', () => {
 
   it('fails after hours of answers that it cannot process, and can be started again', async () => {
     const { id } = (await start()).body as Run;
-    const garbled = { status: 200, text: '{"object":"list"}' };
+    const text = '{"object":"list","data":[{"object":"refund","id":"re_1"}],"has_more":false}';
+    const garbled = { status: 200, text };
     stripe.faults.plan(garbled, { operation: 'refunds.list', times: 100 });
     for (let hours = 0; hours < 14; hours += 1) {
       await step();
