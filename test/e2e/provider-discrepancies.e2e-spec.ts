@@ -364,22 +364,29 @@ describe('a provider that contradicts a final outcome', () => {
     expect(await discrepanciesOf(refund)).toEqual([]);
   });
 
-  it('is recorded if its success arrives after a failure, and it does not answer again', async () => {
+  it.each([
+    ['it does not answer again', { kind: 'unknown' }],
+    ['its next answer cannot be stored', { kind: 'succeeded', reference: '\0' }],
+  ] as const)('is recorded if its success arrives after a failure, and %s', async (_, next) => {
     const payment = await createPayment(engine);
     const answers: ((outcome: ProviderOutcome) => void)[] = [];
     jest
       .spyOn(sandbox, 'refund')
       .mockImplementationOnce(() => new Promise((answer) => answers.push(answer)))
       .mockResolvedValueOnce(DECLINED)
-      .mockResolvedValueOnce({ kind: 'unknown' });
-    const requested = post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }).then(idOf);
+      .mockResolvedValueOnce(next);
+    const requested = post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }).then(() => null);
     await until('the provider is called', () => answers.length === 1);
     engine.clock.advanceMs(150_000);
     const worker = engine.app.get(DueRefunds);
     await worker.runDue();
     await worker.idle();
     answers[0]?.(PAID);
-    const refund = await requested;
+    await requested;
+    const { data } = (await read(`/v1/refunds?payment_id=${payment}`)) as {
+      data: { id: string }[];
+    };
+    const refund = data[0]?.id ?? '';
     expect(await read(`/v1/refunds/${refund}`)).toMatchObject({ status: 'failed' });
     expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
   });

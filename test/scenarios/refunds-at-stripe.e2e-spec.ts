@@ -482,6 +482,27 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 300 });
   });
 
+  it('and that failed has no open discrepancy after the next notification, if a late answer made one', async () => {
+    const { payment } = await story.paid('pm_card_pendingRefund');
+    const { id, reference } = await refundHere(payment, 300);
+    story.engine.clock.advanceMs(10 * 60_000);
+    story.stripe.advanceMs(0);
+    const { account, faults } = story.stripe;
+    faults.plan('answer_held', { operation: 'refunds.retrieve' });
+    const polls = story.engine.app.get(DueRefunds);
+    await polls.runDue();
+    await until('Stripe holds its answer', () => faults.hanging === 1);
+    story.stripe.failRefund(reference);
+    await story.notified();
+    faults.plan('error_500_before', { operation: 'refunds.retrieve' });
+    faults.release();
+    await polls.idle();
+    expect(await discrepancyOf(id)).toMatchObject({ status: 'open' });
+    account.record('refund.failed', { ...account.refunds.get(reference) });
+    await story.notified();
+    expect(await discrepancyOf(id)).toMatchObject({ status: 'dismissed' });
+  });
+
   describe('and fails has no discrepancy if Stripe had reported it as succeeded just before,', () => {
     const held = () => until('Stripe holds its answer', () => story.stripe.faults.hanging === 1);
 
@@ -504,10 +525,14 @@ describe('a refund at Stripe that somebody makes there or here', () => {
       expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 0 });
     });
 
+    const here = (payment: string) => refundHere(payment, 300);
+    const there = async (payment: string) => ({ reference: (await refundThere(payment, 300)).id });
+
     it.each([
-      ['here', (payment: string) => refundHere(payment, 300)],
-      ['there', async (payment: string) => ({ reference: (await refundThere(payment, 300)).id })],
-    ])('in the answer to an earlier notification (made %s)', async (_, make) => {
+      ['made here', here, []],
+      ['made there', there, []],
+      ['made here, and Stripe does not answer at once again', here, ['error_500_before']],
+    ] as const)('in the answer to an earlier notification (%s)', async (_, make, faults) => {
       const { payment } = await story.paid();
       await story.notified();
       const { reference } = await make(payment);
@@ -524,8 +549,12 @@ describe('a refund at Stripe that somebody makes there or here', () => {
       await events.runDue();
       const isFailed = async () => (await refundsOf(payment))[0]?.status === 'failed';
       await until('the failure is recorded', isFailed);
+      for (const fault of faults)
+        story.stripe.faults.plan(fault, { operation: 'refunds.retrieve' });
       story.stripe.faults.release();
       await events.idle();
+      story.engine.clock.advanceMs(1_000);
+      await story.notified();
       const [found] = await refundsOf(payment);
       expect(found).toMatchObject({ status: 'failed' });
       expect(await discrepancyOf(found?.id ?? '')).toBeUndefined();

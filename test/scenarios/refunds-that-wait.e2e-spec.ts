@@ -1,7 +1,9 @@
+import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { eventsOf } from '../support/test-app';
+import { until } from '../support/until';
 
 const MINUTE_MS = 60_000;
 
@@ -156,6 +158,29 @@ describe('a refund at Stripe that its payment cannot give yet', () => {
     const { customer, payment, discrepancy } = await succeededLate();
     story.stripe.failRefund(await refundThere(payment, 800));
     await story.notified();
+    await resolve(discrepancy, 'apply');
+    expect(await refundsOf(payment)).toEqual([]);
+    expect(await balanceOf(customer)).toMatchObject({ balance: 1_000, reserved: 0 });
+  });
+
+  it('does not wait if it failed at Stripe, and an earlier answer about it arrives last', async () => {
+    const { customer, payment, discrepancy } = await succeededLate();
+    const { faults, webhooks } = story.stripe;
+    const events = story.engine.app.get(DueProviderEvents);
+    const refund = await story.stripe
+      .client()
+      .refunds.create({ payment_intent: story.intentOf(payment), amount: 800 });
+    await webhooks.idle();
+    faults.plan('answer_held', { operation: 'refunds.retrieve' });
+    await events.runDue();
+    await until('Stripe holds its answer', () => faults.hanging === 1);
+    story.stripe.failRefund(refund.id);
+    await webhooks.idle();
+    await events.runDue();
+    await until('the failure is read', async () => (await unapplied()) === 1);
+    faults.release();
+    await events.idle();
+    expect(await unapplied()).toBe(0);
     await resolve(discrepancy, 'apply');
     expect(await refundsOf(payment)).toEqual([]);
     expect(await balanceOf(customer)).toMatchObject({ balance: 1_000, reserved: 0 });

@@ -27,7 +27,7 @@ export class ProviderRefundsService {
    */
   async resume(id: string, reference: string | null): Promise<boolean | null> {
     if ((await this.refunds.find(id)) === null) return null;
-    const isDone = await this.ownRefunds.resume(id);
+    const isDone = await this.ownRefunds.resume(id, true);
     const stored = (await this.refunds.find(id))?.providerReference;
     return reference === null || stored === reference ? isDone : null;
   }
@@ -39,10 +39,9 @@ export class ProviderRefundsService {
    *   payment has not succeeded, or if too little of the payment is left.
    * - For any other outcome, does not store the refund. If it was waiting, ends the wait.
    *
-   * If a refund that failed here has failed or was canceled at the provider too, dismisses an open report of its success.
    * @param knownVersion version of the refund here before the provider was asked; 0: not known
    * @returns null if the report is stored. Otherwise, the provider was asked before the refund was stored or changed here,
-   *   and the version of the refund is returned: the caller must ask the provider again
+   *   or began to wait, and the version of the refund is returned (0 if it waits): the caller must ask the provider again
    */
   record(
     paymentId: string,
@@ -59,17 +58,13 @@ export class ProviderRefundsService {
       }
       if (known !== null) {
         const settled = await this.settleRefund.settle(
-          { ...known, version: knownVersion },
+          { ...known, version: knownVersion, providerReference: reference },
           outcome,
         );
-        if (settled === null) return known.version;
-        const isReturned = outcome.kind === 'failed' || outcome.kind === 'canceled';
-        if (isReturned) await this.discrepancies.dismissReport(known.id, reference);
-        return null;
+        return settled === null ? known.version : null;
       }
       const now = await this.payments.followingTimeOf(payment);
-      const begun = await this.waiting.begin(paymentId, unrecorded, now);
-      return begun?.version ?? null;
+      return this.waiting.begin(paymentId, unrecorded, now);
     });
   }
 

@@ -89,27 +89,36 @@ export class RefundsService {
   /**
    * Asks the provider for the state of a refund, and stores the outcome. Sends the refund again if the provider has not
    * listed it for an hour. Returns false if the provider gave no answer and no further poll is planned.
+   * @param isRepeated true if the caller calls again after false or an error
    */
-  async resume(id: string): Promise<boolean> {
+  async resume(id: string, isRepeated = false): Promise<boolean> {
     const refund = await this.get(id);
     const otherReferences = await this.refunds.findOtherReferences(refund);
     const state = await this.payments.resume(refund.paymentId, { ...refund, otherReferences });
     const outcome = state.kind === 'absent' ? await this.sendAgain(refund) : state;
     const settled = await this.settleRefund.settle(refund, outcome);
-    if (settled === null) return this.resumeAfter(id, outcome);
+    if (settled === null) return this.resumeAfter(id, outcome, isRepeated);
     return settled.dueAt !== null || isAnswer(outcome);
   }
 
   /**
-   * Asks the provider again, because the answer `earlier` may be older than the stored outcome. If the provider does not
-   * answer, a success that contradicts the stored outcome is recorded as a discrepancy, because no poll is planned.
-   * Returns false as {@link resume} does.
+   * Asks the provider again, because the answer `earlier` may be older than the stored outcome. If there is no answer, or
+   * it cannot be stored, and neither a poll nor the caller asks again, a success that contradicts the stored outcome is
+   * recorded as a discrepancy. Returns false as {@link resume} does.
    */
-  private async resumeAfter(id: string, earlier: ProviderOutcome): Promise<boolean> {
-    const isAnswered = await this.resume(id);
-    if (!isAnswered && earlier.kind === 'succeeded')
-      await this.settleRefund.settle(await this.get(id), earlier);
-    return isAnswered;
+  private async resumeAfter(
+    id: string,
+    earlier: ProviderOutcome,
+    isRepeated: boolean,
+  ): Promise<boolean> {
+    let isDone = false;
+    try {
+      isDone = await this.resume(id, isRepeated);
+    } finally {
+      if (!isDone && !isRepeated && earlier.kind === 'succeeded')
+        await this.settleRefund.settle(await this.get(id), earlier);
+    }
+    return isDone;
   }
 
   /** Returns the outcome if the refund was sent again, otherwise `unknown`. */
@@ -205,7 +214,7 @@ export class RefundsService {
     const outcome = await this.payments.send(payment, refund);
     const settled = await this.settleRefund.settle(refund, outcome);
     if (settled !== null) return settled;
-    await this.resumeAfter(refund.id, outcome);
+    await this.resumeAfter(refund.id, outcome, false);
     return this.get(refund.id);
   }
 

@@ -73,13 +73,13 @@ export class SettleRefundService {
   /**
    * Stores the outcome, its event and the answer to the request. A succeeded refund changes only if the bank returns
    * it; a failed or canceled refund does not change. An outcome that contradicts an earlier final outcome is recorded
-   * as a discrepancy instead.
-   * @param asked the refund before the provider was asked
+   * as a discrepancy instead. A failure or cancellation dismisses an open report that this refund had succeeded.
+   * @param asked the refund before the provider was asked. `providerReference`: the id that the provider was asked about
    * @returns null if the refund was stored or changed since then, and `outcome` differs. The caller must then ask the
    *   provider again, because `outcome` may be older
    */
   settle(asked: Refund, outcome: ProviderOutcome): Promise<Refund | null> {
-    const { id, paymentId, version, leasedBy, dueAt } = asked;
+    const { id, paymentId, version, leasedBy, dueAt, providerReference: reference } = asked;
     const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lockWithCustomer(paymentId);
@@ -100,6 +100,8 @@ export class SettleRefundService {
         await this.outcomes.apply(before, after, payment, changedAt(now, before));
       await this.idempotency.completeFor(id, refundAnswer(after));
       if (discrepancy !== null) await this.discrepancies.record(discrepancy);
+      const isReturned = outcome.kind === 'failed' || outcome.kind === 'canceled';
+      if (isReturned && reference !== null) await this.discrepancies.dismissReport(id, reference);
       return after;
     });
   }

@@ -5,7 +5,8 @@ import { WaitingRefundEntity } from './waiting-refund.entity';
 
 const INSERT_IF_NEW = `
   INSERT INTO waiting_refund (payment_id, reference, refund_id, amount, reason, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (payment_id, reference) DO NOTHING`;
+  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (payment_id, reference) DO NOTHING
+  RETURNING reference`;
 
 const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference = $2';
 
@@ -17,11 +18,11 @@ export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Does nothing if the refund is already stored. */
-  async insertIfNew(paymentId: string, refund: ReportedRefund, now: Date): Promise<void> {
+  /** Does nothing and returns false if the refund is already stored. */
+  async insertIfNew(paymentId: string, refund: ReportedRefund, now: Date): Promise<boolean> {
     const { reference, refundId, amount, reason } = refund;
     const parameters = [paymentId, reference, refundId, amount.toString(), reason, now];
-    await this.database.query(INSERT_IF_NEW, parameters);
+    return (await this.database.query(INSERT_IF_NEW, parameters)).length > 0;
   }
 
   /** Returns the waiting refunds of a payment, oldest first. */

@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type Payment, PaymentRefundsService } from '../payments';
-import { newRefund, type Refund } from './domain/refund';
+import { newRefund } from './domain/refund';
 import { refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
@@ -29,17 +29,16 @@ export class WaitingRefundsService {
 
   /**
    * Reserves the amount of a refund on its payment, and stores the pending refund and its event. The provider is then
-   * polled for the outcome. Returns null if the refund must wait, because the payment has not succeeded or too little
-   * of it is left.
+   * polled for the outcome. The refund must wait if the payment has not succeeded or too little of it is left.
    * @param now time on the clock of the customer
+   * @returns version of the stored refund; 0: it waits from now on; null: it was waiting already
    */
-  async begin(paymentId: string, reported: ReportedRefund, now: Date): Promise<Refund | null> {
+  async begin(paymentId: string, reported: ReportedRefund, now: Date): Promise<number | null> {
     const { reference, refundId, amount, reason } = reported;
     const realNow = this.clock.now();
     const payment = await this.payments.reserveForProviderRefund(paymentId, amount, now);
     if (payment === null) {
-      await this.waiting.insertIfNew(paymentId, reported, realNow);
-      return null;
+      return (await this.waiting.insertIfNew(paymentId, reported, realNow)) ? 0 : null;
     }
     const isFree = refundId !== null && (await this.refunds.find(refundId)) === null;
     const refund = newRefund(
@@ -65,7 +64,7 @@ export class WaitingRefundsService {
     await this.refunds.insert(refund);
     await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
     await this.waiting.remove(paymentId, reference);
-    return refund;
+    return refund.version;
   }
 
   /**

@@ -1,19 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
 import { Configuration } from '../../../../platform/config';
 import { StripeClient, type StripeResult } from './stripe-client';
 
 const SWITCHING_PROTOCOLS =
   'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n';
 
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n';
 /** The start of an answer whose body does not end. */
-const BEGUN = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"object":"';
+const BEGUN = `${HEAD}{"object":"`;
 
 describe('a request to Stripe', () => {
   let server: Server;
+  let logged: jest.SpyInstance;
   let accepted: Socket | null = null;
 
   beforeEach(async () => {
+    logged = jest.spyOn(Logger.prototype, 'error').mockImplementation();
     server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
@@ -56,6 +60,13 @@ describe('a request to Stripe', () => {
     expect(await result).toMatchObject(NO_ANSWER);
   });
 
+  it('reads a page of events with the longest evidence of disputes', async () => {
+    const [result, connection] = await send();
+    const event = `{"object":"event","id":"evt_1","evidence":"${'a'.repeat(300_000)}"}`;
+    connection.end(`${HEAD}{"object":"list","data":[${Array(100).fill(event).join()}]}`);
+    expect(await result).toMatchObject({ answer: { object: 'list' }, failure: null });
+  });
+
   /** Sends one byte after the other until the client closes the connection. */
   async function trickle(connection: Socket, pauseMs: number): Promise<void> {
     while (!connection.destroyed) {
@@ -67,9 +78,13 @@ describe('a request to Stripe', () => {
 
   it('fails without a status if the body is too long, and closes the connection', async () => {
     const [result, connection] = await send();
-    connection.write(BEGUN + 'a'.repeat(10_000_000));
+    connection.write(BEGUN + 'a'.repeat(64_000_000));
     await trickle(connection, 0);
     expect(await result).toMatchObject(NO_ANSWER);
+    expect(logged).toHaveBeenCalledWith(
+      { path: '/v1/events', reason: 'The body is too long.' },
+      expect.any(String),
+    );
   });
 
   it('fails without a status if the body does not end, and closes the connection', async () => {

@@ -1,9 +1,15 @@
 import type { IncomingMessage } from 'node:http';
+import { Logger } from '@nestjs/common';
 import Stripe from 'stripe';
 import { CALL_DEADLINE_MS } from '../with-deadline';
 
-/** A list of 100 objects, the longest answer, has about 1 MB. */
-const MAX_BODY_LENGTH = 10_000_000;
+/**
+ * In characters. The longest answer is a list of 100 events about disputes. The evidence of a dispute has up to 150,000
+ * characters, and an event may contain it twice.
+ */
+const MAX_BODY_LENGTH = 64_000_000;
+
+const logger = new Logger('stripe');
 
 /**
  * Returns an HTTP client for the Stripe SDK that accepts only the JSON that Stripe sends: an object of the requested
@@ -21,9 +27,9 @@ export function stripeHttpClient(): Stripe.HttpClient {
       const response = await client.makeRequest(...request);
       const read = response.toJSON.bind(response);
       response.toJSON = async () => {
-        const end = limitBody(response.getRawResponse() as IncomingMessage, endsAt);
-        const body: unknown = await read().finally(end);
         const [, , path, method] = request;
+        const end = limitBody(response.getRawResponse() as IncomingMessage, path, endsAt);
+        const body: unknown = await read().finally(end);
         if (!isAnswer(body, response.getStatusCode(), path, method))
           throw new SyntaxError('The body is neither the requested object nor an error.');
         return body;
@@ -34,18 +40,23 @@ export function stripeHttpClient(): Stripe.HttpClient {
 }
 
 /**
- * Closes the connection when the body is too long, or has not ended in time. Reading the body then fails.
+ * Closes the connection when the body is too long, or has not ended in time, and logs it. Reading the body then fails.
  * @param endsAt on the clock of `performance.now()`
  * @returns a function to call when the body has been read
  */
-function limitBody(response: IncomingMessage, endsAt: number): () => void {
+function limitBody(response: IncomingMessage, path: string, endsAt: number): () => void {
+  const close = (reason: string): void => {
+    const line = { path: path.replace(/\?.*/, ''), reason };
+    logger.error(line, 'an answer of Stripe was not read to its end, and counts as no answer');
+    response.destroy(new Error(reason));
+  };
   let length = 0;
   response.on('data', (text: string) => {
     length += text.length;
-    if (length > MAX_BODY_LENGTH) response.destroy(new Error('The body is too long.'));
+    if (length > MAX_BODY_LENGTH) close('The body is too long.');
   });
   const timer = setTimeout(() => {
-    response.destroy(new Error('The body has not ended in time.'));
+    close('The body has not ended in time.');
   }, endsAt - performance.now());
   return () => {
     clearTimeout(timer);
