@@ -10,6 +10,7 @@ import {
   poolUseOf,
   Reports,
   ReservedConnection,
+  type TimedQuery,
 } from '../database';
 import { serviceUnavailable } from '../errors';
 import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
@@ -121,14 +122,16 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   /**
    * Returns the rows of a statement. Sends it over the connection of this session, so that other work does not delay
    * the answer.
+   * @param timeoutMs time limit for the answer
    * @throws {Error} when there is no connection, or when the statement fails; after a failure this process connects
    *   again
    */
-  async query<Row extends object>(sql: string): Promise<readonly Row[]> {
+  async query<Row extends object>(sql: string, timeoutMs: number): Promise<readonly Row[]> {
     const { client } = this;
     if (client === null) throw new Error(NO_SESSION);
     try {
-      return (await client.query<Row>(sql)).rows;
+      const question: TimedQuery = { text: sql, query_timeout: timeoutMs };
+      return (await client.query<Row>(question)).rows;
     } catch (error) {
       this.handleLostConnection(client, error);
       throw error;
