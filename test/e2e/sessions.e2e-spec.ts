@@ -3,7 +3,9 @@ import { ExpiredSessions } from '../../src/modules/sessions/expired-sessions';
 import { SessionsService } from '../../src/modules/sessions/sessions.service';
 import { SignInAttemptsRepository } from '../../src/modules/sessions/sign-in-attempts.repository';
 import { AdminAccounts, Passwords } from '../../src/modules/studio';
+import { SystemClock } from '../../src/platform/clock/clock';
 import type { ConcurrencyLimiter } from '../../src/platform/concurrency';
+import { ClockCheck } from '../../src/platform/processes';
 import { captureLog, contentsOfTables } from '../support/leaks';
 import { untilSessionsWait } from '../support/lock-waits';
 import { openTransaction } from '../support/open-transaction';
@@ -254,6 +256,17 @@ describe('sessions', () => {
       expect([status, body]).toEqual(ended);
     }
   }
+
+  it('are not refused as ended (401) by a clock that is wrong, but with 503', async () => {
+    const session = await signIn((await createAdmin('viewer')).email);
+    engine.clock.advanceMs(12 * HOUR_MS);
+    const wrong = jest
+      .spyOn(SystemClock.prototype, 'now')
+      .mockImplementation(() => new Date(Date.now() + 12 * HOUR_MS));
+    expect((await as(session, 'get', '/v1/customers')).status).toBe(503);
+    wrong.mockRestore();
+    await engine.app.get(ClockCheck).check();
+  });
 
   async function actorsOf(objectId: string): Promise<readonly unknown[]> {
     const events = await withKey('get', `/v1/events?object_id=${objectId}`);

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 import { SystemClock } from '../../src/platform/clock/clock';
 import { ClockCheck } from '../../src/platform/processes';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { RunningService } from '../support/running-service';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -46,8 +48,12 @@ describe("a process whose clock is compared with the database's", () => {
     }
   }
 
-  const startWithOffset = (offsetMs: number): Promise<RunningService> =>
+  const startWithOffset = (
+    offsetMs: number,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<RunningService> =>
     RunningService.start(database.url, {
+      ...environment,
       NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --require=${JSON.stringify(OFFSET)}`,
       CLOCK_OFFSET_MS: String(offsetMs),
     });
@@ -124,6 +130,24 @@ describe("a process whose clock is compared with the database's", () => {
     expect(await (await right.get(path)).json()).toMatchObject({ remaining: '100' });
   });
 
+  it('refuses changes, not credentials that are valid, when it is 14 days ahead', async () => {
+    const expires_at = new Date(Date.now() + 10 * DAY_MS).toISOString();
+    const key = { name: 'Short', scopes: ['customers:read', 'customers:write'], expires_at };
+    const created = await right.post('/v1/api-keys', key);
+    expect(created.status).toBe(201);
+    const { secret } = (await created.json()) as { readonly secret: string };
+    const service = await startWithOffset(14 * DAY_MS, WITH_KEYS);
+    try {
+      const name = 'Ada Lovelace';
+      const change = await service.post('/v1/customers', { name }, bearing(secret));
+      expect(change.status).toBe(503);
+      expect((await service.get('/v1/customers', bearing(secret))).status).toBe(503);
+      expect((await service.get('/v1/customers', bearing(BOOTSTRAP_KEY))).status).toBe(200);
+    } finally {
+      await service.kill();
+    }
+  });
+
   describe('while it runs', () => {
     let engine: TestApp;
 
@@ -153,14 +177,44 @@ describe("a process whose clock is compared with the database's", () => {
       expect(await change()).toBe(503);
       expect((await engine.http.get('/v1/customers')).status).toBe(200);
       wrong.mockRestore();
-      expect(await change()).toBe(201);
+      await until('changes are accepted again', async () => (await change()) === 201);
       expect(await readiness()).toBe(200);
     });
 
     it('refuses no change when its monotonic clock stood still, as in a suspended machine', async () => {
+      engine.app.get(ClockCheck).maxWaitMs = 30_000;
       const monotonic = performance.now.bind(performance);
       jest.spyOn(performance, 'now').mockImplementation(() => monotonic() - 3_600_000);
       expect(await change()).toBe(201);
+    });
+
+    it('recalculates a balance for a check after its clock was set right', async () => {
+      const key = `seats_${Date.now()}`;
+      const { http } = engine;
+      await http.post('/v1/entitlements').send({ key, name: 'Seats', type: 'metered' }).expect(201);
+      const { id } = await createCustomer();
+      engine.app.get(ClockCheck).maxWaitMs = 30_000;
+      const monotonic = performance.now.bind(performance);
+      jest.spyOn(performance, 'now').mockImplementation(() => monotonic() - 3_600_000);
+      await http.get(`/v1/customers/${id}/entitlements/${key}`).expect(200);
+    });
+
+    it('accepts changes soon after the clock of the database is set right, and logs its fault once', async () => {
+      const error = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+      const monotonic = performance.now.bind(performance);
+      const wrong = jest
+        .spyOn(SystemClock.prototype, 'now')
+        .mockImplementation(() => new Date(Date.now() - 60_000));
+      await until('it knows that its clock is behind', async () => {
+        const { body } = await engine.http.get('/health/ready');
+        return ((body as { readonly detail?: string }).detail ?? '').includes('behind');
+      });
+      await engine.app.get(ClockCheck).check();
+      // Neither clock of the process is set: their difference stays the same.
+      wrong.mockRestore();
+      jest.spyOn(performance, 'now').mockImplementation(() => monotonic() + 60_000);
+      await until('changes are accepted again', async () => (await change()) === 201);
+      expect(error).toHaveBeenCalledTimes(1);
     });
 
     it('stops its due work when its clock falls behind, and continues when it is correct again', async () => {

@@ -1,12 +1,16 @@
+import { DataSource } from 'typeorm';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
 import { Database } from '../../src/platform/database';
 import { Idempotency } from '../../src/platform/idempotency';
+import { poolOf } from '../../src/platform/database/pool-use';
 import { AbandonedWork, ReturnedLeases } from '../../src/platform/processes';
+import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { captureLog } from '../support/leaks';
 import { createCustomer } from '../support/metering';
-import { loseNumber, sessionOf } from '../support/process-sessions';
+import { breakSession, loseNumber, sessionOf } from '../support/process-sessions';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -230,4 +234,28 @@ describe('work of a process', () => {
     );
     expect(row).toEqual({ leased_by: null, due_at: second.clock.now() });
   });
+});
+
+it('a process without a number keeps its other connections while the database accepts no more', async () => {
+  const database = await createTestDatabase();
+  const proxy = await DatabaseProxy.before(database.url);
+  const log = captureLog();
+  const environment = { DATABASE_POOL_SIZE: '3', LOG_LEVEL: 'info' };
+  const engine = await startTestApp({ databaseUrl: proxy.url, environment });
+  try {
+    const pool = poolOf(engine.app.get(DataSource));
+    const openAnother = () => engine.database.query('SELECT pg_sleep(0.05)');
+    await Promise.all([openAnother(), openAnother(), openAnother()]);
+    expect(pool.totalCount).toBe(3);
+    sessionOf(engine).onChange(() => proxy.hold());
+    await breakSession(engine);
+    await until('it has given up an attempt', () => log.text().includes('database is unreachable'));
+    expect(pool.totalCount).toBe(3);
+  } finally {
+    proxy.release();
+    await engine.close();
+    log.stop();
+    await proxy.close();
+    await database.drop();
+  }
 });

@@ -4,16 +4,22 @@ import { until } from './until';
 
 export const sessionOf = (engine: TestApp): ProcessSession => engine.app.get(ProcessSession);
 
-/** Breaks the connection with which an engine holds its process number, and waits until the engine has a new number. */
-export async function loseNumber(engine: TestApp): Promise<void> {
-  const before = sessionOf(engine).number;
-  expect(before).not.toBeNull();
+/** Breaks the connection with which an engine holds its process number. */
+export async function breakSession(engine: TestApp): Promise<void> {
+  const { number } = sessionOf(engine);
+  expect(number).not.toBeNull();
   await engine.database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_locks
      WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1::integer::oid AND objid = $2::integer::oid
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [PROCESS_LOCK_CLASS, before],
+    [PROCESS_LOCK_CLASS, number],
   );
+}
+
+/** Breaks the connection with which an engine holds its process number, and waits until the engine has a new number. */
+export async function loseNumber(engine: TestApp): Promise<void> {
+  const before = sessionOf(engine).number;
+  await breakSession(engine);
   await until('it has another number', () => {
     const { number } = sessionOf(engine);
     return number !== null && number !== before;

@@ -74,8 +74,8 @@ export class RunningService {
     });
   }
 
-  async get(path: string): Promise<Response> {
-    return fetch(`${this.url}${path}`);
+  async get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, { headers });
   }
 
   log(): readonly Readonly<Record<string, unknown>>[] {

@@ -10,6 +10,7 @@ import {
 import { BoundedMap } from '../../platform/caching';
 import { Clock } from '../../platform/clock';
 import { unauthenticated } from '../../platform/errors';
+import { ClockCheck } from '../../platform/processes';
 import { SecondFactorsService } from '../sessions';
 import { AdminAccounts } from '../studio';
 import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
@@ -48,9 +49,10 @@ export class Credentials {
     private readonly admins: AdminAccounts,
     private readonly secondFactors: SecondFactorsService,
     private readonly clock: Clock,
+    private readonly clockCheck: ClockCheck,
   ) {}
 
-  /** @throws {ProblemError} `unauthenticated` */
+  /** @throws {ProblemError} `unauthenticated`, or `service_unavailable` if it expired by a clock that is wrong */
   readonly verify: VerifyCredential = (credential) => {
     const hash = hashOf(credential);
     const cached = this.cache.get(hash);
@@ -115,7 +117,10 @@ export class Credentials {
     if (revokedAt !== null) throw unauthenticated('revoked');
     const now = this.clock.now();
     const nowMs = now.getTime();
-    if (expiresAtMs <= nowMs) throw unauthenticated('expired');
+    if (expiresAtMs <= nowMs) {
+      this.clockCheck.requireRight();
+      throw unauthenticated('expired');
+    }
     if (
       principal.kind === 'key' &&
       nowMs - (this.touchedAt.get(principal.id) ?? -Infinity) >= TOUCH_MS

@@ -49,8 +49,7 @@ export class BalancesService {
     if (found !== null && isValidAt(found, await this.testClocks.timeOn(found.row.testClockId))) {
       return toCustomerEntitlement(found);
     }
-    const { record } = await this.database.transaction(() => this.recalculate(customerId, key));
-    return toCustomerEntitlement(record);
+    return toCustomerEntitlement((await this.readRecalculated(customerId, key)).record);
   }
 
   /**
@@ -63,7 +62,7 @@ export class BalancesService {
       const now = await this.testClocks.timeOn(found.row.testClockId);
       if (isValidAt(found, now)) return recordAt(found, now);
     }
-    return this.database.transaction(() => this.recalculate(customerId, key));
+    return this.readRecalculated(customerId, key);
   }
 
   /**
@@ -89,6 +88,11 @@ export class BalancesService {
     return record !== null && isValidAt(record, now)
       ? recordAt(record, now)
       : this.recalculate(row.customerId, key);
+  }
+
+  private async readRecalculated(customerId: string, key: string): Promise<BalanceRecordAt> {
+    await this.clockCheck.waitUntilRight();
+    return this.database.transaction(() => this.recalculate(customerId, key));
   }
 
   private async recalculate(customerId: string, key: string): Promise<BalanceRecordAt> {

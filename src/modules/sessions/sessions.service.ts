@@ -6,6 +6,7 @@ import { Database, type Page, type PageRequest } from '../../platform/database';
 import { forbidden, raise, unauthenticated } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { ClockCheck } from '../../platform/processes';
 import { type AdminAccount, AdminAccounts } from '../studio';
 import {
   ended,
@@ -51,6 +52,7 @@ export class SessionsService {
     private readonly outbox: Outbox,
     private readonly clock: Clock,
     private readonly configuration: Configuration,
+    private readonly clockCheck: ClockCheck,
   ) {}
 
   /** Begins a session. The caller must have authenticated the admin. */
@@ -89,13 +91,17 @@ export class SessionsService {
    * Returns the active session with this secret, and its admin. Records the use, at most once a minute. Reads the
    * session from the database on every call, so that every process refuses a session as soon as it has ended.
    * @param secret secret in the session cookie; null if the request has no such cookie
-   * @throws {ProblemError} `unauthenticated`
+   * @throws {ProblemError} `unauthenticated`, or `service_unavailable` if it has ended by a clock that is wrong
    */
   async current(secret: string | null): Promise<CurrentSession> {
     if (secret === null) throw unauthenticated('missing');
     const session = isSecret(secret) ? await this.sessions.findByHash(hashOf(secret)) : null;
     const now = this.clock.now();
-    if (session === null || !isActive(session, now)) throw unauthenticated('session_ended');
+    if (session === null) throw unauthenticated('session_ended');
+    if (!isActive(session, now)) {
+      this.clockCheck.requireRight();
+      throw unauthenticated('session_ended');
+    }
     const admin =
       (await this.admins.find(session.adminId)) ?? raise(unauthenticated('session_ended'));
     if (isTouchDue(session, now)) await this.sessions.touch(session.id, now);

@@ -97,11 +97,18 @@ export async function prepareConnection(
   }
 }
 
-/** Opens a connection that belongs to no pool. */
-export async function openConnection(url: string): Promise<DatabaseClient> {
+/**
+ * Opens a connection that belongs to no pool.
+ * @param onAccepted called when the server or a pooler has accepted the client, before the first statement
+ */
+export async function openConnection(
+  url: string,
+  onAccepted: () => void = () => undefined,
+): Promise<DatabaseClient> {
   const connection = new DatabaseClient({ connectionString: url, ...clientSettings() });
   try {
     await connection.connect();
+    onAccepted();
     await prepareConnection(connection);
     return connection;
   } catch (error) {

@@ -10,6 +10,7 @@ export {
   RowVersionColumn,
 } from './columns';
 export { openConnection } from './connection-settings';
+export type { TimedQuery } from './connections';
 export { Database } from './database';
 export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';

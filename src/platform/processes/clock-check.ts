@@ -9,9 +9,11 @@ import { ProcessSession } from './process-session';
 
 const MAX_OFF_MS = 5_000;
 const EVERY_MS = 60_000;
+/** Pause between comparisons while the clock is wrong, because the clock of the database may be set right, too. */
+const EVERY_MS_WHILE_OFF = 2_000;
+const COMPARISON_TIMEOUT_MS = 5_000;
 /** Pause after a failed comparison. */
 const RETRY_MS = 1_000;
-const MAX_WAIT_MS = 1_000;
 const CHECK_JUMP_EVERY_MS = 10;
 
 const NOT_COMPARED =
@@ -29,12 +31,12 @@ interface Comparison {
 }
 
 /**
- * Compares the clock of this process with the clock of the database, at the start and every minute. If the clocks
- * differ by more than 5 s, the process does no due work, changes nothing and is not ready, because due times, expiries
- * and ends of leases would be wrong. Before each run of due work and each change, compares the clock with the monotonic
- * clock, which is never set. If the clock was set so that it may now be wrong by more than 5 s, or right again, the
- * process waits for another comparison, which begins at once. A process without a number (see `ProcessSession`) does no
- * due work either.
+ * Compares the clock of this process with the clock of the database, at the start and every minute. While the clocks
+ * differ by more than 5 s, compares them every 2 s, and the process does no due work, changes nothing and is not ready,
+ * because due times, expiries and ends of leases would be wrong. Before each run of due work and each change, compares
+ * the clock with the monotonic clock, which is never set. If the clock was set so that it may now be wrong by more than
+ * 5 s, or right again, the process waits for another comparison, which begins at once. A process without a number (see
+ * `ProcessSession`) does no due work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
@@ -48,6 +50,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   /** Timer of the next comparison; null while a comparison is in progress. */
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
+  /** Time limit of `waitUntilRight`, in milliseconds. Tests raise it. */
+  maxWaitMs = 1_000;
 
   constructor(
     private readonly session: ProcessSession,
@@ -98,7 +102,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
    * @throws {ProblemError} what `requireRight` throws
    */
   async waitUntilRight(): Promise<void> {
-    const givesUpAt = performance.now() + MAX_WAIT_MS;
+    const givesUpAt = performance.now() + this.maxWaitMs;
     while (this.detectJump() && performance.now() < givesUpAt) await sleep(CHECK_JUMP_EVERY_MS);
     this.requireRight();
   }
@@ -111,7 +115,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   async check(): Promise<void> {
     const sentAt = this.machine.now().getTime();
     const startedAt = performance.now();
-    const [row] = await this.session.query<{ ms: number }>(DATABASE_TIME);
+    const [row] = await this.session.query<{ ms: number }>(DATABASE_TIME, COMPARISON_TIMEOUT_MS);
     const uncertaintyMs = (performance.now() - startedAt) / 2;
     if (row === undefined) return;
     const aheadMs = sentAt + uncertaintyMs - row.ms;
@@ -121,10 +125,12 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
 
   private apply(comparison: Comparison): void {
     const wasPaused = this.isOff || this.hasJumped;
+    const isKnown = this.isOff && this.last !== null;
     this.last = comparison;
     this.isOff = isTooFarOff(comparison);
     this.hasJumped = false;
     if (this.isOff) {
+      if (isKnown) return;
       const text =
         'the clock of this process is wrong: it does no due work, refuses changes and is not ready';
       this.logger.error({ ahead_ms: Math.round(comparison.aheadMs), reason: this.fault }, text);
@@ -160,6 +166,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     let nextMs = EVERY_MS;
     try {
       await this.check();
+      if (this.isOff) nextMs = EVERY_MS_WHILE_OFF;
       // The comparison began before the jump.
       if (this.hasJumped) nextMs = 0;
     } catch (error) {

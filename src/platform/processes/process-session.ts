@@ -10,6 +10,7 @@ import {
   poolUseOf,
   Reports,
   ReservedConnection,
+  type TimedQuery,
 } from '../database';
 import { serviceUnavailable } from '../errors';
 import { EncryptionKeyUses, SEALING_LOCK_CLASS, SecretBox } from '../secrets';
@@ -19,8 +20,8 @@ export const PROCESS_LOCK_CLASS = 720_575;
 const RECONNECT_MS = 250;
 const MAX_WAIT_FOR_NUMBER_MS = 3_000;
 const CHECK_NUMBER_EVERY_MS = 25;
-/** Interval at which a process that waits for a connection of a pooler closes one of its own. */
-const MAKE_ROOM_EVERY_MS = 1_000;
+/** Times after which a process that waits for a connection of a pooler closes one of its own. */
+const MAKE_ROOM_AFTER_MS = [1_000, 3_000];
 /** Connections that the pool keeps when the process needs one for its session. */
 const MIN_POOL_CONNECTIONS = 1;
 
@@ -121,14 +122,16 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   /**
    * Returns the rows of a statement. Sends it over the connection of this session, so that other work does not delay
    * the answer.
+   * @param timeoutMs time limit for the answer
    * @throws {Error} when there is no connection, or when the statement fails; after a failure this process connects
    *   again
    */
-  async query<Row extends object>(sql: string): Promise<readonly Row[]> {
+  async query<Row extends object>(sql: string, timeoutMs: number): Promise<readonly Row[]> {
     const { client } = this;
     if (client === null) throw new Error(NO_SESSION);
     try {
-      return (await client.query<Row>(sql)).rows;
+      const question: TimedQuery = { text: sql, query_timeout: timeoutMs };
+      return (await client.query<Row>(question)).rows;
     } catch (error) {
       this.handleLostConnection(client, error);
       throw error;
@@ -138,10 +141,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   /** @throws {ConfigurationError} when the encryption key of this process was retired */
   private async connect(): Promise<void> {
     let client: Client | null = null;
-    const makingRoom = setInterval(() => this.makeRoom(), MAKE_ROOM_EVERY_MS);
     try {
       // While this process has no number it sends no other statements, so only these attempts can report an outage.
-      const opened = await this.database.withOutageLog(openConnection(this.database.url));
+      const opened = await this.database.withOutageLog(this.open());
       client = opened;
       const ended: Error[] = [];
       const recordEnd = (error: Error): void => {
@@ -174,8 +176,19 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       this.logFailure(error);
       if (isConnectionLimit(error)) this.makeRoom();
       this.connectAgain();
+    }
+  }
+
+  /** Opens a connection. If the first statement waits, as at a pooler without a free connection, makes room. */
+  private async open(): Promise<Client> {
+    let timers: NodeJS.Timeout[] = [];
+    const planToMakeRoom = (): void => {
+      timers = MAKE_ROOM_AFTER_MS.map((ms) => setTimeout(() => this.makeRoom(), ms));
+    };
+    try {
+      return await openConnection(this.database.url, planToMakeRoom);
     } finally {
-      clearInterval(makingRoom);
+      for (const timer of timers) clearTimeout(timer);
     }
   }
 
