@@ -84,7 +84,7 @@ describe('compressed bodies', () => {
         event_name: 'calls',
         timestamp: '2026-03-01T00:00:00Z',
       };
-      await new Promise((resolve) => gzip.write(`${JSON.stringify(event)}\n`, resolve));
+      gzip.write(`${JSON.stringify(event)}\n`);
     }
     gzip.end();
     const [received] = await answer;
