@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { runInNewContext } from 'node:vm';
+import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -162,22 +163,26 @@ describe('a request body', () => {
   });
 
   it.each([
-    [PATH, json, '{"name":"Ada"}', 'customer'],
-    ['/v1/usage-events', 'application/x-ndjson', '{}\n', 'usage_event'],
-  ])(
-    'to %s of very many tiny chunks is refused without an effect',
-    async (path, type, start, table) => {
-      const count = async () => (await engine.database.query(`SELECT FROM ${table}`)).length;
-      const before = await count();
-      const lines = head(`Content-Type: ${type}`, 'Transfer-Encoding: chunked').replace(PATH, path);
-      const chunks = `${start.length.toString(16)}\r\n${start}\r\n${'1\r\n \r\n'.repeat(2_000)}`;
-      const answer = await send([Buffer.from(`${lines}${chunks}0\r\n\r\n`)]);
-      expect([answer.status, answer.body['code']]).toEqual([400, 'malformed_request']);
-      expect(answer.body['detail']).toContain('Send larger chunks.');
-      expect((await withLength(Buffer.from('{"name":"Ada"}'), json)).status).toBe(201);
-      expect((await count()) - before).toBe(table === 'customer' ? 1 : 0);
-    },
-  );
+    [PATH, json, 'customer'],
+    ['/v1/usage-events', 'application/x-ndjson', 'usage_event'],
+  ])('to %s of very many tiny chunks is refused without an effect', async (path, type, table) => {
+    const event = {
+      idempotency_key: 'first',
+      customer_id: await createCustomer(engine),
+      event_name: 'calls',
+      timestamp: '2026-03-01T00:00:00Z',
+    };
+    const start = path === PATH ? '{"name":"Ada"}' : `${JSON.stringify(event)}\n`;
+    const count = async () => (await engine.database.query(`SELECT FROM ${table}`)).length;
+    const before = await count();
+    const lines = head(`Content-Type: ${type}`, 'Transfer-Encoding: chunked').replace(PATH, path);
+    const chunks = `${start.length.toString(16)}\r\n${start}\r\n${'1\r\n \r\n'.repeat(2_000)}`;
+    const answer = await send([Buffer.from(`${lines}${chunks}0\r\n\r\n`)]);
+    expect([answer.status, answer.body['code']]).toEqual([400, 'malformed_request']);
+    expect(answer.body['detail']).toContain('Send larger chunks.');
+    expect((await withLength(Buffer.from('{"name":"Ada"}'), json)).status).toBe(201);
+    expect((await count()) - before).toBe(table === 'customer' ? 1 : 0);
+  });
 
   it('is not kept by its idle connection once it was answered', async () => {
     const requests: WeakRef<IncomingMessage>[] = [];

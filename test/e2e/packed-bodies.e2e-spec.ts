@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import { json } from 'node:stream/consumers';
+import { brotliCompressSync, constants, createGzip, deflateSync, gzipSync } from 'node:zlib';
+import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -63,6 +66,29 @@ describe('compressed bodies', () => {
     const customer = JSON.stringify({ name: 'Ada Lovelace' });
     const made = await send('application/json', encoding, pack(customer), '/v1/customers');
     expect(made.status).toBe(201);
+  });
+
+  it('that are flushed after each of many lines are read', async () => {
+    const customer = await createCustomer(engine);
+    const sent = request(`${await engine.app.getUrl()}/v1/usage-events`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' },
+    });
+    const answer = once(sent, 'response') as Promise<[IncomingMessage]>;
+    const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
+    gzip.pipe(sent);
+    for (let index = 0; index < 5_000; index += 1) {
+      const event = {
+        idempotency_key: `flushed-${index}`,
+        customer_id: customer,
+        event_name: 'calls',
+        timestamp: '2026-03-01T00:00:00Z',
+      };
+      gzip.write(`${JSON.stringify(event)}\n`);
+    }
+    gzip.end();
+    const [received] = await answer;
+    expect(await json(received)).toMatchObject({ accepted: 5_000, rejected: [] });
   });
 
   it.each([

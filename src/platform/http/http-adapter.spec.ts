@@ -1,13 +1,18 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Express } from 'express';
+import { until } from '../../../test/support/until';
 import { HttpAdapter } from './http-adapter';
+import { refuseUnreadable } from './refuse-unreadable';
 
 describe('the HTTP adapter', () => {
   const adapter = new HttpAdapter();
   const express: Express = adapter.getInstance();
   let server: Server;
+  /** Responses that are never sent. */
+  const open: ServerResponse[] = [];
 
   beforeAll(async () => {
     adapter.initHttpServer();
@@ -15,6 +20,15 @@ describe('the HTTP adapter', () => {
     express.post('/echo/:name', (request, response) => {
       response.status(201).json({ name: request.params['name'], host: request.get('host') });
     });
+    express.post(['/read', '/held'], (request, response) => {
+      open.push(response.setHeader('X-Request-Id', 'id-1'));
+      if (request.path === '/read') request.resume();
+    });
+    express.post('/refused', (request, response) => {
+      request.resume();
+      response.status(413).end();
+    });
+    refuseUnreadable(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
@@ -45,5 +59,48 @@ describe('the HTTP adapter', () => {
     const answer = await fetch(`${url()}/echo/ada`, { method: 'POST' });
     expect(answer.status).toBe(201);
     expect(await answer.json()).toEqual({ name: 'ada', host: new URL(url()).host });
+  });
+
+  describe('for a body of very many tiny chunks', () => {
+    /** More bytes than the buffers of a connection hold. */
+    const SIZE = 20_000_000;
+    const CHUNK = '1\r\n \r\n';
+    const begin = (path: string): Socket => {
+      const socket = connect((server.address() as AddressInfo).port);
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
+      return socket;
+    };
+
+    it.each(['/read', '/held'])('of %s answers a client that still sends', async (path) => {
+      const socket = begin(path);
+      const chunk = `10\r\n${' '.repeat(16)}\r\n`;
+      // It reads when it has sent everything.
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject);
+        socket.write(`${chunk.repeat(3_000)}${SIZE.toString(16)}\r\n${' '.repeat(SIZE)}`, () => {
+          resolve();
+        });
+      });
+      const answer = await text(socket);
+      expect(answer).toMatch(/^HTTP\/1.1 400 /);
+      expect(answer).toContain('X-Request-Id: id-1');
+      expect(answer).toContain('Send larger chunks.');
+      const [response] = open.splice(0);
+      expect(response?.statusCode).toBe(400);
+      await until('the connection is closed', () => response?.closed === true);
+    });
+
+    it('does not answer a second time', async () => {
+      const socket = begin('/refused');
+      await once(socket, 'readable');
+      socket.write(`${CHUNK.repeat(2_000)}0\r\n\r\n`);
+      socket.write('POST /echo/ada HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      expect((await text(socket)).match(/HTTP\/1.1 \d+/g)).toEqual([
+        'HTTP/1.1 413',
+        'HTTP/1.1 201',
+      ]);
+    });
   });
 });

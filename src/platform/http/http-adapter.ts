@@ -1,7 +1,8 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
+import { currentAnswer } from './current-answer';
+import { encodingOf } from './encodings';
 import { inTurn } from './in-turn';
 import { TINY_CHUNKS } from './refuse-unreadable';
 
@@ -10,8 +11,12 @@ import { TINY_CHUNKS } from './refuse-unreadable';
  * bytes besides its content, and stops reading a connection only by the bytes of the content.
  */
 const MIN_CHUNK_BYTES = 64;
-/** Bytes by which the chunks of a body may fall short of {@link MIN_CHUNK_BYTES} in all: 1,040 chunks of one byte. */
-const MAX_MISSING_BYTES = 65_536;
+/** The same for a compressed body: a flush after each line makes chunks of 8 bytes or more on average. */
+const MIN_PACKED_CHUNK_BYTES = 8;
+/** Number of empty chunks after which a body is refused. */
+const MAX_TINY_CHUNKS = 1_024;
+/** Time for which the rest of a refused body is discarded, so that its client can read the answer. */
+const LINGER_MS = 1_000;
 
 /**
  * Express adapter that creates requests and responses with Express's prototypes. Otherwise Express would change the
@@ -28,11 +33,15 @@ export class HttpAdapter extends ExpressAdapter {
         // The rest of a refused body is discarded. Without its end, it never counts as complete.
         if (this.missingBytes === Infinity) return true;
         if (chunk === null) return super.push(chunk);
-        const missing = this.missingBytes + MIN_CHUNK_BYTES - chunk.length;
-        this.missingBytes = Math.max(0, missing);
-        if (missing <= MAX_MISSING_BYTES) return super.push(chunk);
+        const least = encodingOf(this) === null ? MIN_CHUNK_BYTES : MIN_PACKED_CHUNK_BYTES;
+        this.missingBytes = Math.max(0, this.missingBytes + least - chunk.length);
+        const isTiny = this.missingBytes > MAX_TINY_CHUNKS * least;
+        // The body of a destroyed or answered request is discarded anyway.
+        if (!isTiny || this.destroyed || currentAnswer(this.socket) === null) {
+          return super.push(chunk);
+        }
         this.missingBytes = Infinity;
-        refuseChunks(server, this.socket);
+        refuseChunks(server, this);
         return true;
       }
     }
@@ -53,12 +62,17 @@ export class HttpAdapter extends ExpressAdapter {
 }
 
 /** Answers as if the request could not be parsed (see `refuseUnreadable`), and closes the connection. */
-function refuseChunks(server: Server, connection: Socket): void {
-  connection.once('finish', () => connection.destroy());
+function refuseChunks(server: Server, request: IncomingMessage): void {
+  const { socket } = request;
+  // Otherwise `refuseUnreadable` closes the connection after the answer to the request before this one.
+  if (currentAnswer(socket)?.req === request) {
+    socket.resume();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  }
   const error = Object.assign(new Error('The chunks of a body are too small.'), {
     code: TINY_CHUNKS,
   });
-  server.emit('clientError', error, connection);
+  server.emit('clientError', error, socket);
 }
 
 /**

@@ -27,6 +27,7 @@ describe('requests of one connection', () => {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === '/held') held.push(response);
     else if (request.url === '/large') await pipeline(Readable.from(LARGE), response);
+    else if (request.url === '/ended') response.end(() => request.socket.end());
     else if (request.url === '/last') response.setHeader('Connection', 'close').end('last');
     else response.end(`[${(await buffer(request)).length}]`);
   }
@@ -70,6 +71,18 @@ describe('requests of one connection', () => {
     ]);
     // The request after the answer with `Connection: close` is dropped.
     expect(handled).toEqual(['/', '/body', '/body', '/body', '/last']);
+  });
+
+  it('are dropped once no answer can be sent', async () => {
+    const halfOpen = connect({ port: (server.address() as AddressInfo).port, allowHalfOpen: true });
+    halfOpen.write(get('/ended'));
+    halfOpen.resume();
+    await once(halfOpen, 'end');
+    const arrives = once(server, 'request');
+    halfOpen.write(get('/'));
+    await arrives;
+    expect(handled).toEqual(['/ended']);
+    halfOpen.destroy();
   });
 
   it('run in contexts of their own', async () => {

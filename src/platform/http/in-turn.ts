@@ -13,8 +13,8 @@ const MAX_CLOSING = 20;
 
 /**
  * Returns a listener that handles the requests of a connection one after the other: each when the answer to the one
- * before it has been sent. Drops the waiting requests when the connection ends, or when it is closed after an answer
- * with `Connection: close`. If a connection has more than {@link MAX_WAITING} waiting requests, closes it after the
+ * before it has been sent. Drops requests when the connection ends, or when it is closed after an answer with
+ * `Connection: close`. If a connection has more than {@link MAX_WAITING} waiting requests, closes it after the
  * answer that is being made.
  *
  * Node starts pipelined requests at once. Their responses have no socket until their turn, so they would never emit
@@ -26,7 +26,7 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     if (response.socket !== null) {
-      handle(request, response);
+      if (socket.writable) handle(request, response);
       return;
     }
     const count = (waiting.get(socket) ?? 0) + 1;

@@ -32,7 +32,7 @@ export function refuseUnreadable(server: Server): void {
     ) {
       connection.destroy(error);
     } else if (response === null || !isHandled) {
-      connection.end(responseTo(problemOf(error, server)));
+      connection.end(responseTo(problemOf(error, server), response));
     } else if (!closing.has(response)) {
       closing.add(response);
       if (!response.headersSent) response.setHeader('Connection', 'close');
@@ -51,17 +51,21 @@ function problemOf({ code }: NodeJS.ErrnoException, server: Server): ProblemErro
       return requestTimeout(server.headersTimeout);
     case TINY_CHUNKS:
       return malformedRequest(
-        'The body arrives in more than 1,000 chunks of less than 64 bytes. Send larger chunks.',
+        'The body arrives in more than 1,000 tiny chunks. Send larger chunks.',
       );
     default:
       return malformedRequest('The request is not HTTP/1.1.');
   }
 }
 
-/** Returns the whole response, with its headers, as text. */
-function responseTo(problem: ProblemError): string {
-  const requestId = randomUUID();
+/**
+ * Returns the whole response, with its headers, as text.
+ * @param open response that it replaces, for the log
+ */
+function responseTo(problem: ProblemError, open: ServerResponse | null): string {
+  const requestId = String(open?.getHeader('X-Request-Id') ?? randomUUID());
   const { status, headers, body } = problemResponse(problem, requestId);
+  if (open !== null) open.statusCode = status;
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...Object.fromEntries(DATA_HEADERS),

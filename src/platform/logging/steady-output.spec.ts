@@ -95,6 +95,7 @@ describe('steady output', () => {
 
     it('writes the oldest and the newest to a slow reader, and how many were lost', () => {
       let attempts = 0;
+      const startedAt = performance.now();
       exit(() => {
         jest.advanceTimersByTime(50);
         return (attempts += 1) % 2 === 0;
@@ -105,6 +106,7 @@ describe('steady output', () => {
       expect(at).toBeGreaterThan(100);
       expect(newest.endsWith('fatal\nstopped\n')).toBe(true);
       expect(`${lines.join('')}fatal\nstopped\n`.endsWith(newest)).toBe(true);
+      expect(performance.now() - startedAt).toBeLessThan(3_100);
       const arrived = texts.filter((text) => /^\d+ x{995}$/.test(text)).length;
       expect(JSON.parse(texts[at] ?? '{}')).toMatchObject({ lost: lines.length - arrived });
     });

@@ -11,7 +11,7 @@ const MAX_WAITING_BYTES = 4_000_000;
 /** Longest time for which a full pipe that is not read delays the exit of the process. */
 const UNREAD_MS = 1_000;
 /** Longest time for which a pipe that is read slowly delays the exit, before only the newest lines are kept. */
-const SLOW_MS = 4_000;
+const SLOW_MS = 2_000;
 /** Size of the newest lines that are kept then. */
 const NEWEST_BYTES = 65_536;
 const NEWLINE = 0x0a;
@@ -69,7 +69,7 @@ class WaitingLines {
  * lines until it has room, and drops further ones. If a write fails, for example on a full disk or a closed terminal,
  * drops lines for a second, and tries again with the next line. Then writes how many lines were lost. The process can
  * end at any time: its exit writes the lines that wait, as long as they are read. A slow reader gets the oldest lines for
- * four seconds, then the number of lost ones and the newest ones.
+ * two seconds, then the number of lost ones and the newest ones.
  * @param write writes bytes and returns how many were written
  */
 export function steadyOutput(write: (bytes: Uint8Array) => number): pino.DestinationStream {
