@@ -174,7 +174,8 @@ const refuseTokenChanges: RequestHandler = (request, _response, next) => {
 
 /**
  * Returns middleware that refuses changes while the clock of this process is wrong, because they would be dated by it,
- * and would find keys, grants and sessions expired. It comes before the caller is identified, which needs the time. A sign-in with OpenID Connect ends with a GET, and is a change too.
+ * and would find keys, grants and sessions expired. It comes before the caller is identified, which needs the time. A
+ * sign-in with OpenID Connect ends with a GET, and is a change too.
  */
 function refuseChangesAtWrongTime(clockCheck: ClockCheck): RequestHandler {
   return (request, _response, next) => {

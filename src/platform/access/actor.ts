@@ -17,8 +17,8 @@ interface Call {
 }
 
 /**
- * Values of a request that the audit log stores. A call does not hold the request itself: until its connection ends, the timer
- * of an idle connection holds the asynchronous context of its last request, and with it would hold the body.
+ * Values of a request that the audit log stores. A call does not hold the request itself: the timer of an idle
+ * connection holds the asynchronous context of the last request, and would hold the body with it.
  */
 interface AuditedRequest {
   readonly id: string;

@@ -141,8 +141,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Returns true if the clock was set since the last comparison and may now be wrong by too much, or right again. Starts
-   * another comparison in this case. Also returns true after the machine was suspended, because its monotonic clock may have
-   * stopped meanwhile.
+   * another comparison in this case. Also returns true after the machine was suspended, because its monotonic clock may
+   * have stopped meanwhile.
    */
   private detectJump(): boolean {
     if (this.hasJumped || this.last === null) return this.hasJumped;
