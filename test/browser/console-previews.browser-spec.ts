@@ -226,8 +226,9 @@ describe('what dialogs of the console show before they can be confirmed', () => 
   it('is never the preview of another version than the subscription', async () => {
     const { id } = await openSeats('Moving Ltd');
     const answer = await hold(`**/v1/subscriptions/${id}`);
+    const readAfterPreview = page.waitForRequest(`**/v1/subscriptions/${id}`);
     await button('Pause…').click();
-    await dialog().getByText('Loading…').waitFor();
+    await readAfterPreview;
     await teller.post(`subscriptions/${id}/change`, { when: 'now', quantity: '50' });
     await answer('sent');
     await dialog().getByText('The subscription has just changed. Try again.').waitFor();
