@@ -259,13 +259,14 @@ describe('deliveries to an endpoint that ends', () => {
     await whileLocked(endpoint, 'FOR KEY SHARE', deliver);
     const lines = written.mock.calls.map(([line]) => String(line)).join('');
     written.mockRestore();
-    expect(await countOf(endpoint, 'discarded')).toBe(1);
+    expect(await countOf(endpoint, 'pending')).toBe(1);
     expect(lines).toContain('cannot disable a webhook endpoint');
     expect(lines).not.toContain('webhook attempt not recorded');
     await createCustomer();
     await deliver();
     const { body } = await engine.http.get(`/v1/webhooks/endpoints/${endpoint}`).expect(200);
     expect(body).toMatchObject({ is_active: false, disabled_reason: 'gone' });
+    expect(await countOf(endpoint, 'discarded')).toBe(2);
   });
 
   it('keep updated_at when a process whose clock is behind sends them', async () => {

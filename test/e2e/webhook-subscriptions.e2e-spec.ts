@@ -49,10 +49,16 @@ describe('the events that an endpoint gets', () => {
     );
   }
 
-  const disable = (reason: 'gone' | 'failing') =>
-    engine.app
+  async function disable(reason: 'gone' | 'failing'): Promise<void> {
+    const since = new Date(engine.clock.now().getTime() - 5 * DAY_MS);
+    await engine.database.query(
+      'INSERT INTO webhook_failure (endpoint_id, since) VALUES ($1, $2)',
+      [endpoint, since],
+    );
+    await engine.app
       .get(WebhookEndpointsService)
       .disable({ id: 'whd_0', endpointId: endpoint, url: URL_SENT }, reason);
+  }
 
   it('are those recorded while it was active, whenever they are dispatched', async () => {
     const first = await create();

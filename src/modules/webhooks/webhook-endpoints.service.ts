@@ -181,9 +181,11 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Disables an endpoint because of an attempt at a delivery. With `gone`, also discards the pending deliveries. Does
-   * nothing if the endpoint is already inactive or deleted, or if its URL has changed since the attempt. Does nothing
-   * if the delivery is being discarded, because then the endpoint was disabled and enabled again since the attempt.
+   * Disables an endpoint because of an attempt at a delivery. With `gone`, also discards the pending deliveries, this
+   * one included. Does nothing if the endpoint is already inactive or deleted, or if its URL has changed since the
+   * attempt. Does nothing if the delivery is being discarded, because then the endpoint was disabled and enabled again
+   * since the attempt. With `failing`, does nothing if the endpoint has not failed for too long, because another attempt
+   * has succeeded or the endpoint was enabled again since the claim.
    */
   disable(
     { id: deliveryId, endpointId: id, url }: Pick<ClaimedDelivery, 'id' | 'endpointId' | 'url'>,
@@ -194,6 +196,7 @@ export class WebhookEndpointsService {
       if (before?.isActive !== true || before.url !== url) return;
       if (await this.queue.isDiscarding(id, deliveryId)) return;
       const now = this.clock.now();
+      if (reason === 'failing' && !(await this.queue.isFailing(id, now))) return;
       const after: WebhookEndpoint = nextVersion(before, now, {
         isActive: false,
         disabledReason: reason,

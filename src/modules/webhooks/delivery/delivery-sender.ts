@@ -6,11 +6,11 @@ import { OutboundError, OutboundHttp } from '../../../platform/outbound';
 import type { RecordedEvent } from '../../../platform/outbox';
 import { markFailed, traced } from '../../../platform/tracing';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';
-import { type AttemptOutcome, classifyReply, isGone, type Reply } from './domain/attempt-outcome';
+import { classifyReply, isGone, type Reply } from './domain/attempt-outcome';
 import type { Attempt, ClaimedDelivery } from './domain/delivery';
-import { FAILING_LIMIT_MS } from './domain/retry-schedule';
+import { hasFailedTooLong } from './domain/retry-schedule';
 import { notificationBody, type ReadableEvent } from './notification';
-import { type Receiver, ReceiversRepository } from './receivers.repository';
+import type { Receiver } from './receivers.repository';
 import { ResultWriter } from './result-writer';
 import { signatureHeader } from './signature';
 
@@ -38,7 +38,6 @@ export class DeliverySender {
 
   constructor(
     private readonly clock: Clock,
-    private readonly receivers: ReceiversRepository,
     private readonly endpoints: WebhookEndpointsService,
     private readonly results: ResultWriter,
     private readonly http: OutboundHttp,
@@ -46,7 +45,7 @@ export class DeliverySender {
 
   /**
    * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
-   * its attempts have failed for {@link FAILING_LIMIT_MS}. If disabling fails, logs the error; the next such result
+   * its attempts have failed for too long. If disabling fails, logs the error; the next such result
    * disables the endpoint.
    */
   async deliver(
@@ -63,8 +62,7 @@ export class DeliverySender {
       return ended;
     });
     const chance = randomInt(1_000_001) / 1_000_000;
-    const current = (await this.isOfFormerUrl(delivery, reply)) ? NO_REPLY : reply;
-    const outcome = classifyReply(current, delivery.attempts + 1, this.clock.now(), chance);
+    const outcome = classifyReply(reply, delivery.attempts + 1, this.clock.now(), chance);
     const counted = await this.results.write({
       delivery,
       attempt,
@@ -72,8 +70,8 @@ export class DeliverySender {
       status: outcome.status,
       dueAt: outcome.status === 'pending' ? outcome.dueAt : null,
     });
-    if (!counted || !isSent) return;
-    await this.recordHealth(delivery, receiver, outcome).catch((error: unknown) => {
+    if (!counted || !isSent || outcome.status === 'succeeded') return;
+    await this.disableIfGoneOrFailing(delivery, receiver, reply).catch((error: unknown) => {
       const ids = { endpoint_id: receiver.id, delivery_id: delivery.id };
       this.logger.error({ err: error, ...ids }, 'cannot disable a webhook endpoint');
     });
@@ -112,31 +110,13 @@ export class DeliverySender {
     }
   }
 
-  /**
-   * Returns true if the reply is 410 and the URL of the endpoint was changed while the request was in flight. Such a
-   * reply says nothing about the new URL, which the next attempt uses.
-   */
-  private async isOfFormerUrl(
-    { endpointId, url }: ClaimedDelivery,
-    reply: Reply,
-  ): Promise<boolean> {
-    return isGone(reply) && !(await this.receivers.hasUrl(endpointId, url));
-  }
-
-  private async recordHealth(
+  private async disableIfGoneOrFailing(
     delivery: ClaimedDelivery,
     { failingSince }: Receiver,
-    outcome: AttemptOutcome,
+    reply: Reply,
   ): Promise<void> {
-    if (outcome.status === 'succeeded') return;
-    if (outcome.status === 'discarded') {
-      await this.endpoints.disable(delivery, 'gone');
-      return;
-    }
-    const now = this.clock.now();
-    if (!isTooLong(failingSince, now)) return;
-    // Reads the time of the first failure again, because another attempt may have succeeded since the claim.
-    if (isTooLong(await this.receivers.failingSince(delivery.endpointId), now)) {
+    if (isGone(reply)) await this.endpoints.disable(delivery, 'gone');
+    else if (hasFailedTooLong(failingSince, this.clock.now())) {
       await this.endpoints.disable(delivery, 'failing');
     }
   }
@@ -144,10 +124,6 @@ export class DeliverySender {
 
 function isReadable(event: RecordedEvent): event is ReadableEvent {
   return event.data !== null;
-}
-
-function isTooLong(since: Date | null, now: Date): boolean {
-  return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
 }
 
 /** Adds attributes to the trace span. Of the URL, only the host is added, because the rest may contain a secret. */

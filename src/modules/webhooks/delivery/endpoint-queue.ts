@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hasOtherSubscription, type WebhookEndpoint } from '../domain/webhook-endpoint';
+import { hasFailedTooLong } from './domain/retry-schedule';
 import { DiscardsRepository } from './discards.repository';
 import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
@@ -44,6 +45,11 @@ export class EndpointQueue {
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.receivers.forgetSubscriptions(endpointId);
     await this.discards.begin(endpointId, now);
+  }
+
+  /** Returns true if all attempts at the endpoint have failed for so long that it is disabled. */
+  async isFailing(endpointId: string, now: Date): Promise<boolean> {
+    return hasFailedTooLong(await this.receivers.failingSince(endpointId), now);
   }
 
   /** Returns true if the delivery belongs to the deliveries of the endpoint that are being discarded. */

@@ -55,8 +55,6 @@ const FORGET_ALL_SUBSCRIPTIONS = 'DELETE FROM webhook_former_subscription WHERE 
 
 const FAILING_SINCE = 'SELECT since FROM webhook_failure WHERE endpoint_id = $1';
 
-const HAS_URL = 'SELECT FROM webhook_endpoint WHERE id = $1 AND url = $2';
-
 const RESET_HEALTH = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 
 @Injectable()
@@ -103,10 +101,6 @@ export class ReceiversRepository {
 
   failingSince(id: string): Promise<Date | null> {
     return this.database.queryValue<Date>(FAILING_SINCE, [id]);
-  }
-
-  async hasUrl(id: string, url: string): Promise<boolean> {
-    return (await this.database.query(HAS_URL, [id, url])).length > 0;
   }
 
   /** Deletes the time of the first failure, so that earlier failures no longer count. */

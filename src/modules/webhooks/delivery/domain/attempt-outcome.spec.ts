@@ -1,4 +1,4 @@
-import { classifyReply } from './attempt-outcome';
+import { classifyReply, isGone } from './attempt-outcome';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 const answered = (statusCode: number, retryAfter: string | null = null) => ({
@@ -11,7 +11,7 @@ describe('the outcome of an attempt', () => {
     expect(classifyReply(answered(status), 1, NOW, 0.5)).toEqual({ status: 'succeeded' });
   });
 
-  it.each([199, 300, 301, 302, 307, 308, 400, 401, 404, 408, 409, 429, 500, 502, 503])(
+  it.each([199, 300, 301, 302, 307, 308, 400, 401, 404, 408, 409, 410, 429, 500, 502, 503])(
     '%i is tried again',
     (status) => {
       expect(classifyReply(answered(status), 1, NOW, 0.5)).toEqual({
@@ -34,7 +34,8 @@ describe('the outcome of an attempt', () => {
   });
 
   it('410 says that the endpoint is gone', () => {
-    expect(classifyReply(answered(410), 1, NOW, 0.5)).toEqual({ status: 'discarded' });
+    expect([200, 404, 410].filter((status) => isGone(answered(status)))).toEqual([410]);
+    expect(isGone({ statusCode: null })).toBe(false);
   });
 
   it('Retry-After moves the next attempt, up to twice the pause', () => {

@@ -9,19 +9,18 @@ export type AttemptOutcome =
   | { readonly status: 'succeeded' }
   | { readonly status: 'pending'; readonly dueAt: Date }
   /** No attempt is left. */
-  | { readonly status: 'failed' }
-  /** The endpoint answered 410 Gone. */
-  | { readonly status: 'discarded' };
+  | { readonly status: 'failed' };
 
 const GONE = 410;
 
+/** Returns true if the receiver asks for the end of deliveries to its URL. */
 export function isGone({ statusCode }: Reply): boolean {
   return statusCode === GONE;
 }
 
 /**
  * Classifies the reply to an attempt. Only status 2xx is a success. A redirect is a failure, because the address that
- * it leads to was not checked. After 410, the delivery is discarded.
+ * it leads to was not checked. 410 is a failure too: the delivery is discarded when its endpoint is disabled.
  * @param attempts number of attempts that have ended, including this one
  * @param chance random number from 0 to 1 for the jitter
  */
@@ -33,7 +32,6 @@ export function classifyReply(
 ): AttemptOutcome {
   const { statusCode } = reply;
   if (statusCode !== null && statusCode >= 200 && statusCode < 300) return { status: 'succeeded' };
-  if (isGone(reply)) return { status: 'discarded' };
   const retryAfter = reply.statusCode === null ? null : parseRetryAfter(reply.retryAfter, now);
   const dueAt = nextAttemptAt(attempts, now, chance, retryAfter);
   return dueAt === null ? { status: 'failed' } : { status: 'pending', dueAt };

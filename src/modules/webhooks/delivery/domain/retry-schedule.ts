@@ -23,7 +23,12 @@ export const JITTER = 0.2;
 export const LONGEST_PAUSE_MS = 48 * HOUR_MS;
 
 /** An endpoint is disabled if all its attempts failed for this time. A gap of over two days restarts the time. */
-export const FAILING_LIMIT_MS = 120 * HOUR_MS;
+const FAILING_LIMIT_MS = 120 * HOUR_MS;
+
+/** @param since time of the first failure since the last success; null: none */
+export function hasFailedTooLong(since: Date | null, now: Date): boolean {
+  return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
+}
 
 /**
  * Returns the time of the next attempt, or null if no attempt is left.
