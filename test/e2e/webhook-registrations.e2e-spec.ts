@@ -1,5 +1,9 @@
+import { Client } from 'pg';
 import { CouponsService } from '../../src/modules/coupons/coupons.service';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { newId } from '../../src/platform/ids';
+import { Outbox } from '../../src/platform/outbox';
+import { createTestDatabase } from '../support/databases';
 import { looksForWriters, openTransaction } from '../support/open-transaction';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -28,9 +32,10 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
 
   afterAll(() => engine.close());
 
-  async function register(): Promise<string> {
+  async function register(headers: Readonly<Record<string, string>> = {}): Promise<string> {
     const created = await engine.http
       .post('/v1/webhooks/endpoints')
+      .set(headers)
       .send({ url: 'https://example.com/hooks', events: ['coupon.*'] });
     expect(created.status).toBe(201);
     return (created.body as { id: string }).id;
@@ -55,7 +60,13 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
   }
 
   const changes: readonly [string, () => Promise<() => Promise<string>>][] = [
-    ['a registration', () => Promise.resolve(register)],
+    [
+      'a registration',
+      () => {
+        const key = newId('key');
+        return Promise.resolve(() => register({ 'Idempotency-Key': key }));
+      },
+    ],
     [
       'an activation',
       async () => {
@@ -71,6 +82,42 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
       },
     ],
   ];
+
+  it.each(changes)(
+    'completes a list that is read after a repetition of %s, while the first request still waits',
+    async (_, prepare) => {
+      const begin = await prepare();
+      let coupon = '';
+      const commit = await openTransaction(engine.database, async () => {
+        coupon = (await engine.app.get(CouponsService).create(TERMS)).id;
+      });
+      const waits = jest.spyOn(engine.app.get(Outbox), 'waitForUncommittedEvents');
+      const before = waits.mock.calls.length;
+      let first: Promise<string> | undefined;
+      let second: Promise<{ endpoint: string; listed: readonly string[] }> | undefined;
+      const answered: string[] = [];
+      try {
+        first = begin();
+        await until('the first request waits', () => waits.mock.calls.length === before + 1);
+        second = begin().then(async (endpoint) => {
+          answered.push(endpoint);
+          return { endpoint, listed: await couponIds() };
+        });
+        await until(
+          'the second request waits or was answered',
+          () => answered.length > 0 || waits.mock.calls.length === before + 2,
+        );
+        if (answered.length > 0) await second;
+      } finally {
+        await commit();
+      }
+      await first;
+      waits.mockRestore();
+      const { endpoint, listed } = await second;
+      const sent = await sentTo(endpoint);
+      expect([...listed, ...sent].filter((id) => id === coupon)).toEqual([coupon]);
+    },
+  );
 
   it.each(changes)(
     'completes a list that is read after %s, because the response waits for what is being written',
@@ -100,6 +147,45 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
       expect([...listed, ...sent].filter((id) => id === coupon)).toEqual([coupon]);
     },
   );
+
+  it('is answered as unknown if the database fails while the response waits', async () => {
+    const database = await createTestDatabase();
+    const other = await startTestApp({ databaseUrl: database.url });
+    const server = new Client({ connectionString: engine.databaseUrl });
+    await server.connect();
+    try {
+      const created = await other.http
+        .post('/v1/webhooks/endpoints')
+        .send({ url: 'https://example.com/hooks', events: ['coupon.*'] });
+      const path = `/v1/webhooks/endpoints/${(created.body as { id: string }).id}`;
+      const commit = await openTransaction(other.database, () =>
+        other.app.get(CouponsService).create(TERMS),
+      );
+      const looks = await looksForWriters(database.url);
+      const answered = other.http
+        .patch(path)
+        .set('If-Match', '"1"')
+        .send({ events: ['customer.*'] })
+        .then(({ status, body }) => ({ status, code: (body as { code: string }).code }));
+      await until('the change waits', looks);
+      await database.accept(false);
+      await server.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
+        [new URL(database.url).pathname.slice(1)],
+      );
+      const outcome = await answered;
+      await database.accept(true);
+      await commit().catch(() => undefined);
+      expect(outcome).toEqual({ status: 503, code: 'outcome_unknown' });
+      const read = async () => (await other.http.get(path)).body as object;
+      await until('the database answers', async () => 'events' in (await read()));
+      expect(await read()).toMatchObject({ events: ['customer.*'] });
+    } finally {
+      await server.end();
+      await other.close();
+      await database.drop();
+    }
+  });
 
   it('leaves out later events only: a transaction that began before a deactivation is sent', async () => {
     const endpoint = await register();

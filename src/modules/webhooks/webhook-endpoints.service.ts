@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { changedAt, nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
@@ -19,7 +19,6 @@ import {
   type DisabledReason,
   type EndpointChange,
   type EndpointTerms,
-  hasOtherSubscription,
   MAX_ENDPOINTS,
   type WebhookEndpoint,
 } from './domain/webhook-endpoint';
@@ -41,7 +40,7 @@ import {
 } from './webhooks.events';
 
 @Injectable()
-export class WebhookEndpointsService {
+export class WebhookEndpointsService implements OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly endpoints: WebhookEndpointsRepository,
@@ -52,6 +51,10 @@ export class WebhookEndpointsService {
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
   ) {}
+
+  onModuleInit(): void {
+    this.idempotency.waitBeforeReplay('whe', () => this.outbox.waitForUncommittedEvents());
+  }
 
   /**
    * Registers an endpoint. Earlier events are not sent to it, so the client must read the present state from the API.
@@ -103,10 +106,12 @@ export class WebhookEndpointsService {
 
   /**
    * Changes an endpoint and merges its metadata. An update that changes nothing records no event. A change of `events`
-   * or `is_active` applies only to events that are recorded after the change. If the endpoint is active after such a
-   * change, waits for transactions with earlier events, as {@link create} does.
+   * or `is_active` applies only to events that are recorded after the change. If `change` has one of them and the endpoint
+   * is active then, waits for transactions with earlier events, as {@link create} does, also if nothing changes: an
+   * earlier request that changed it may have ended without an answer.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
+   * @throws {OutcomeUnknownError} if the database fails after the change was committed
    */
   async update(
     id: string,
@@ -116,7 +121,21 @@ export class WebhookEndpointsService {
     if (change.url !== undefined && change.url !== (await this.get(id)).url) {
       await this.requireAllowed(change.url);
     }
-    const { before, after } = await this.database.transaction(async () => {
+    return this.database.commits.run(async () => {
+      const after = await this.change(id, change, expected);
+      if (after.isActive && (change.events ?? change.isActive) !== undefined) {
+        await this.outbox.waitForUncommittedEvents();
+      }
+      return after;
+    });
+  }
+
+  private change(
+    id: string,
+    change: EndpointChange,
+    expected: VersionCondition,
+  ): Promise<WebhookEndpoint> {
+    return this.database.transaction(async () => {
       // No delivery may be created while `ordered` changes, because only ordered endpoints have rows in `webhook_head`.
       const before =
         change.ordered === undefined ? await this.lock(id) : await this.lockExclusive(id);
@@ -127,16 +146,12 @@ export class WebhookEndpointsService {
         { ...change, disabledReason: (change.isActive ?? before.isActive) ? null : undefined },
         now,
       );
-      if (after === before) return { before, after };
+      if (after === before) return after;
       await this.endpoints.update(after);
       const event = await this.outbox.recordChange(webhookEndpointUpdated, { after, before }, now);
       await this.queue.applySettings(before, after, event.id);
-      return { before, after };
+      return after;
     });
-    if (after.isActive && hasOtherSubscription(before, after)) {
-      await this.outbox.waitForUncommittedEvents();
-    }
-    return after;
   }
 
   /**

@@ -9,6 +9,7 @@ import {
   isTemporaryRefusal,
   PlannedRollback,
 } from '../errors';
+import type { IdPrefix } from '../ids';
 import { IdempotencyRepository } from './idempotency.repository';
 import type { Answer, KeyedRequest, KnownKey } from './idempotency.types';
 
@@ -52,6 +53,7 @@ export class Idempotency {
   /** Time for which a repeated request waits for the first one to end. Tests shorten it. */
   maxWaitForFirstRequestMs = 5_000;
   private readonly answering = new CallScope<KeyedCall>();
+  private readonly waits = new Map<string, () => Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -138,6 +140,14 @@ export class Idempotency {
     await this.repository.releaseResources(resourceIds);
   }
 
+  /**
+   * Makes repeated requests call `wait` before they get the stored answer, if the id of their resource has this prefix.
+   * For work that stores its answer before it waits: the first request may not have ended.
+   */
+  waitBeforeReplay(prefix: IdPrefix, wait: () => Promise<void>): void {
+    this.waits.set(prefix, wait);
+  }
+
   deleteExpired(limit: number): Promise<number> {
     return this.repository.removeExpired(this.clock.now(), limit);
   }
@@ -182,7 +192,10 @@ export class Idempotency {
         }
       }
       known = await this.find(request);
-      if (isAnswered(known)) return { answer: known.answer, replayed: true };
+      if (isAnswered(known)) {
+        await this.waits.get(known.resourceId?.split('_', 1)[0] ?? '')?.();
+        return { answer: known.answer, replayed: true };
+      }
       if (performance.now() >= givesUpAt) {
         throw idempotencyKeyInUse(RETRY_AFTER_SECONDS, known?.resourceId ?? null);
       }
