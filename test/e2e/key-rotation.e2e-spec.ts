@@ -105,7 +105,7 @@ describe('the rotation of encryption keys', () => {
     const box = app.app.get(SecretBox);
     await app.database.query(
       `INSERT INTO webhook_secret (id, endpoint_id, sealed, created_at, expires_at)
-       SELECT id, $1, sealed, now(), '2020-01-01' FROM unnest($2::text[], $3::text[]) AS made (id, sealed)`,
+       SELECT id, $1, sealed, now(), '2099-01-01' FROM unnest($2::text[], $3::text[]) AS made (id, sealed)`,
       [endpoint, ids, ids.map((id) => box.seal('whsec_x', id))],
     );
   }
@@ -193,7 +193,7 @@ describe('the rotation of encryption keys', () => {
     const commit = await openTransaction(running.database, () =>
       running.database.query(
         `INSERT INTO webhook_secret (id, endpoint_id, sealed, created_at, expires_at)
-         VALUES ($1, $2, $3, now(), '2020-01-01')`,
+         VALUES ($1, $2, $3, now(), '2099-01-01')`,
         [id, endpoint, sealed],
       ),
     );
@@ -359,6 +359,21 @@ describe('the rotation of encryption keys', () => {
     await between.http.delete(`/v1/webhooks/endpoints/${bad}`).expect(204);
     expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
     await start(NEW);
+  });
+
+  it('deletes webhook secrets that have expired, also if they cannot be opened', async () => {
+    const before = await start(OLD);
+    const endpoint = await addEndpoint(before);
+    await before.database.query(
+      `INSERT INTO webhook_secret (id, endpoint_id, sealed, created_at, expires_at)
+       VALUES ($1, $2, 'v1:lost:AAAA', now(), '2020-01-01')`,
+      [newId('whs'), endpoint],
+    );
+    await stop(before);
+    expect(await rotate(`${NEW},${OLD}`)).toMatchObject({ code: 0, failure: '' });
+    const after = await start(NEW);
+    expect(await after.database.query('SELECT FROM webhook_secret')).toHaveLength(1);
+    await secretOf(after, endpoint);
   });
 
   it('knows every column that holds sealed texts', async () => {

@@ -56,8 +56,9 @@ describe('webhook endpoints', () => {
     return { secret: body.secret, expiresAt: body.previous_secret_expires_at };
   }
 
-  function validSecrets(id: string): Promise<readonly string[]> {
-    return engine.app.get(WebhookSecretsService).validSecrets(id, engine.clock.now());
+  async function validSecrets(id: string): Promise<readonly string[]> {
+    const service = engine.app.get(WebhookSecretsService);
+    return (await service.validSecretsByEndpoint([id], engine.clock.now())).get(id) ?? [];
   }
 
   it('are none at first', async () => {
@@ -387,6 +388,12 @@ describe('webhook endpoints', () => {
   );
 
   describe('the secret', () => {
+    const spoil = (secretId: string | undefined) =>
+      engine.database.query(
+        `UPDATE webhook_secret SET sealed = 'v1:lost:' || substring(sealed FROM 9) WHERE id = $1`,
+        [secretId],
+      );
+
     it('is 32 random bytes, unique per endpoint, and encrypted for its row', async () => {
       const [one, other] = [await createEndpoint(), await createEndpoint()];
       const secrets = [await secretOf(one), await secretOf(other)];
@@ -460,6 +467,30 @@ describe('webhook endpoints', () => {
       engine.clock.advanceMs(24 * HOUR_MS);
       await rotate(id);
       expect(await validSecrets(id)).toHaveLength(2);
+    });
+
+    it('that cannot be decrypted is replaced by a rotation, and is not kept', async () => {
+      const id = await createEndpoint();
+      const [row] = await secretRows(id);
+      await spoil(row?.id);
+      expect(await validSecrets(id)).toEqual([]);
+      const { secret, expiresAt } = await rotate(id);
+      expect(expiresAt).toBe(engine.clock.now().toISOString());
+      expect(await secretOf(id)).toBe(secret);
+      expect(await validSecrets(id)).toEqual([secret]);
+      expect(await secretRows(id)).toHaveLength(1);
+    });
+
+    it('signs alone if a replaced one cannot be decrypted, which the next rotation deletes', async () => {
+      const id = await createEndpoint();
+      const [row] = await secretRows(id);
+      const { secret } = await rotate(id);
+      await spoil(row?.id);
+      expect(await secretOf(id)).toBe(secret);
+      expect(await validSecrets(id)).toEqual([secret]);
+      const next = await rotate(id);
+      expect(await validSecrets(id)).toEqual([next.secret, secret]);
+      expect(await secretRows(id)).toHaveLength(2);
     });
 
     it('cannot be current twice for one endpoint, enforced by the database', async () => {

@@ -173,9 +173,8 @@ export class WebhookEndpointsService implements OnModuleInit {
 
   /** @throws {ProblemError} `webhook_endpoint_not_found` */
   async secretOf(id: string): Promise<string> {
-    const [current] = await this.secrets.validSecrets(id, this.clock.now());
-    if (current === undefined) throw webhookEndpointNotFound(id);
-    return current;
+    const current = await this.secrets.currentSecret(id, this.clock.now());
+    return current ?? raise(webhookEndpointNotFound(id));
   }
 
   /**

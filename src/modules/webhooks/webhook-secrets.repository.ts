@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LessThanOrEqual } from 'typeorm';
+import { In, LessThanOrEqual } from 'typeorm';
 import { Database } from '../../platform/database';
 import type { WebhookSecret } from './domain/webhook-secret';
 import { WebhookSecretEntity } from './webhook-secret.entity';
@@ -29,10 +29,16 @@ export class WebhookSecretsRepository {
     await this.database.update(WebhookSecretEntity, secret.id, { expiresAt });
   }
 
-  async deleteExpired(endpointId: string, now: Date): Promise<void> {
-    await this.database
-      .repository(WebhookSecretEntity)
-      .delete({ endpointId, expiresAt: LessThanOrEqual(now) });
+  async delete(ids: readonly string[]): Promise<void> {
+    await this.database.repository(WebhookSecretEntity).delete({ id: In(ids) });
+  }
+
+  /** Deletes the expired secrets of an endpoint, or by default of all endpoints. */
+  async deleteExpired(now: Date, endpointId?: string): Promise<void> {
+    await this.database.repository(WebhookSecretEntity).delete({
+      expiresAt: LessThanOrEqual(now),
+      ...(endpointId !== undefined && { endpointId }),
+    });
   }
 
   async deleteAll(endpointId: string): Promise<void> {

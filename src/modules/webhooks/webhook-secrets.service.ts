@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
+import { Clock } from '../../platform/clock';
 import { newId } from '../../platform/ids';
-import { SealedColumns, SecretBox } from '../../platform/secrets';
+import { SealedColumns, SealedTextError, SecretBox } from '../../platform/secrets';
 import {
   expiryOfReplaced,
   MAX_REPLACED_SECRETS,
@@ -33,6 +34,7 @@ export class WebhookSecretsService implements OnModuleInit {
     private readonly secrets: WebhookSecretsRepository,
     private readonly box: SecretBox,
     private readonly sealedColumns: SealedColumns,
+    private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
@@ -41,6 +43,7 @@ export class WebhookSecretsService implements OnModuleInit {
       key: 'id',
       column: 'sealed',
       ownerOf: (id) => id,
+      deleteExpired: () => this.secrets.deleteExpired(this.clock.now()),
     });
   }
 
@@ -49,16 +52,18 @@ export class WebhookSecretsService implements OnModuleInit {
   }
 
   /**
-   * Returns the secrets with which a delivery is signed at `now`: the current secret, then the replaced secrets that
-   * have not expired, newest first. Empty if the endpoint does not exist or was deleted.
+   * Returns the current secret; null if the endpoint does not exist or was deleted.
+   * @throws {SealedTextError} if it cannot be decrypted
    */
-  async validSecrets(endpointId: string, now: Date): Promise<readonly string[]> {
-    return this.decrypt(await this.secrets.findValid([endpointId], now));
+  async currentSecret(endpointId: string, now: Date): Promise<string | null> {
+    const [current] = await this.secrets.findValid([endpointId], now);
+    return current === undefined ? null : this.box.open(current.sealed, current.id);
   }
 
   /**
-   * Returns {@link validSecrets} by endpoint id. Leaves out endpoints that do not exist or were deleted. If the secrets
-   * of an endpoint cannot be decrypted, logs an error and leaves out that endpoint too.
+   * Returns, by endpoint id, the secrets with which a delivery is signed at `now`: the current secret, then the replaced
+   * secrets that have not expired, newest first. Leaves out endpoints that do not exist or were deleted. If a secret
+   * cannot be decrypted, logs an error and leaves it out; if it is the current one, also leaves out its endpoint.
    */
   async validSecretsByEndpoint(
     endpointIds: readonly string[],
@@ -67,21 +72,17 @@ export class WebhookSecretsService implements OnModuleInit {
     const valid = await this.secrets.findValid(endpointIds, now);
     const decrypted = new Map<string, readonly string[]>();
     for (const [endpointId, secrets] of groupBy(valid, (secret) => secret.endpointId)) {
-      try {
-        decrypted.set(endpointId, this.decrypt(secrets));
-      } catch (error) {
-        this.logger.error(
-          { err: error, endpoint_id: endpointId },
-          'cannot decrypt the webhook secrets; check ENCRYPTION_KEYS',
-        );
-      }
+      const [current, ...replaced] = secrets.map((secret) => this.decrypt(secret));
+      if (typeof current !== 'string') continue;
+      decrypted.set(endpointId, [current, ...replaced.filter((text) => text !== null)]);
     }
     return decrypted;
   }
 
   /**
    * Creates a new current secret. The previous secret stays valid for 24 hours, because receivers may still use it.
-   * Earlier replaced secrets keep their own expiry.
+   * Earlier replaced secrets keep their own expiry. Deletes secrets that cannot be decrypted: nothing can be signed with
+   * them. If the previous one is among them, it expires at once.
    * @throws {ProblemError} `too_many_webhook_secrets`
    */
   async rotate(endpointId: string, now: Date): Promise<RotatedSecret> {
@@ -90,10 +91,14 @@ export class WebhookSecretsService implements OnModuleInit {
       current?.expiresAt === null,
       `The webhook endpoint ${endpointId} has a current secret.`,
     );
-    if (replaced.length >= MAX_REPLACED_SECRETS) throw tooManyWebhookSecrets(endpointId);
-    const previousExpiresAt = expiryOfReplaced(now);
-    await this.secrets.deleteExpired(endpointId, now);
-    await this.secrets.update({ ...current, expiresAt: previousExpiresAt });
+    const lost = [current, ...replaced].filter((secret) => this.decrypt(secret) === null);
+    if (replaced.length + 1 - lost.length > MAX_REPLACED_SECRETS)
+      throw tooManyWebhookSecrets(endpointId);
+    const isCurrentLost = lost.includes(current);
+    const previousExpiresAt = isCurrentLost ? now : expiryOfReplaced(now);
+    await this.secrets.delete(lost.map(({ id }) => id));
+    await this.secrets.deleteExpired(now, endpointId);
+    if (!isCurrentLost) await this.secrets.update({ ...current, expiresAt: previousExpiresAt });
     return { secret: await this.insertNew(endpointId, now), previousExpiresAt };
   }
 
@@ -101,8 +106,20 @@ export class WebhookSecretsService implements OnModuleInit {
     await this.secrets.deleteAll(endpointId);
   }
 
-  private decrypt(secrets: readonly WebhookSecret[]): readonly string[] {
-    return secrets.map(({ id, sealed }) => this.box.open(sealed, id));
+  /** If the secret cannot be decrypted, logs an error and returns null. */
+  private decrypt({ id, endpointId, sealed, expiresAt }: WebhookSecret): string | null {
+    try {
+      return this.box.open(sealed, id);
+    } catch (error) {
+      if (!(error instanceof SealedTextError)) throw error;
+      this.logger.error(
+        { err: error, endpoint_id: endpointId, secret_id: id },
+        expiresAt === null
+          ? 'cannot decrypt the webhook secrets; check ENCRYPTION_KEYS'
+          : 'cannot decrypt a replaced webhook secret',
+      );
+      return null;
+    }
   }
 
   private async insertNew(endpointId: string, now: Date): Promise<string> {

@@ -63,6 +63,7 @@ export class KeyRotation {
     const keyId = this.box.sealingKeyId;
     if (!(await this.texts.untilWritersEnd(column, MAX_WAIT_FOR_TRANSACTIONS_MS)))
       throw openWriter(column);
+    await column.deleteExpired?.();
     let count = 0;
     let after = '';
     for (;;) {

@@ -8,6 +8,8 @@ export interface SealedColumn {
   readonly column: string;
   /** Returns the owner (see `SecretBox`) of the text in the row with this primary key. Decryption needs the owner. */
   readonly ownerOf: (key: string) => string;
+  /** Deletes rows whose texts are not needed any more. A rotation calls it first. */
+  readonly deleteExpired?: () => Promise<void>;
 }
 
 /** Columns whose texts a rotation of the encryption keys encrypts again. Each module registers its own columns. */
