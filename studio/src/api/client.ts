@@ -97,9 +97,9 @@ export const api = createClient<paths, `application/${string}`>({
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
-/** Returns the entity tag of a response, also if a proxy that compresses answers has made it weak. */
+/** Returns the entity tag of a response as the service sent it: a proxy that compresses makes it weak or `"3-gzip"`. */
 export const tagOf = ({ headers }: Response): string | undefined =>
-  headers.get('ETag')?.replace(/^W\//, '');
+  headers.get('ETag')?.replace(/^(?:W\/)?("\d+).*"$/, '$1"');
 
 const entityTags = new Map<string, string>();
 
