@@ -179,6 +179,11 @@ describe('access to the console', () => {
     await code.fill(codes[0]?.replaceAll('-', ' ') ?? '');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await engine.open(page, '/settings');
+    await page.getByRole('button', { name: 'Remove…' }).click();
+    await dialog.getByLabel(/or a recovery code$/).fill(codes[1] ?? '');
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Set up…' }).waitFor();
     await owner.close();
   });
 });

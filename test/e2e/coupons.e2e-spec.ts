@@ -208,6 +208,17 @@ describe('coupons', () => {
       expect((await change('"2-gzip", W/"3"', false)).status).toBe(200);
       expect((await change('3', false)).status).toBe(400);
     });
+
+    it.each(['W/"1"', '"1-gzip"', '"1;gzip"', '"1-br"', '"1-zstd"', 'W/"1-gzip"'])(
+      'with the tag as a proxy that compresses changes it (%s)',
+      async (tag) => {
+        const { id } = await createCoupon();
+        const change = () =>
+          engine.http.patch(`/v1/coupons/${id}`).set('If-Match', tag).send({ is_active: false });
+        expect((await change()).status).toBe(200);
+        expect((await change()).status).toBe(412);
+      },
+    );
   });
 
   it('are listed newest first, page by page', async () => {

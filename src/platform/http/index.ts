@@ -103,7 +103,7 @@ export { ProblemFilter } from './problem.filter';
 export { refuseUnreadable } from './refuse-unreadable';
 export { catchUnroutable, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
-export { IfMatch, ignoreCacheControl, withETag, withETagForChanges } from './versions';
+export { IfMatch, prepareIfNoneMatch, withETag, withETagForChanges } from './versions';
 export { type SummaryDto, summaryOf, toSummaryDto } from './summary';
 export { mapperTo, toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';

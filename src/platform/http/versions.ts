@@ -50,18 +50,27 @@ export function etagOf(body: unknown): string | undefined {
   return typeof body === 'object' && body !== null ? (body as Tagged)[ETAG] : undefined;
 }
 
+/** Removes what proxies that compress answers append to the tags of versions: `"3-gzip"` (Caddy, Apache) is `"3"`. */
+const withoutEncoding = (tags: string): string => tags.replace(/("\d{1,10})[-;][a-z]+"/g, '$1"');
+
 /**
- * Middleware that removes `Cache-Control` from requests with `If-None-Match`. `fetch` adds `Cache-Control: no-cache` to
- * them, and Express then never answers 304. The header is meant for caches (RFC 9111, 5.2.1).
+ * Middleware that lets `If-None-Match` lead to a 304. It restores tags that a proxy has changed, and removes
+ * `Cache-Control`: `fetch` adds `Cache-Control: no-cache`, and Express then never answers 304. That header is meant for
+ * caches (RFC 9111, 5.2.1).
  */
-export function ignoreCacheControl({ headers }: Request, _: Response, next: NextFunction): void {
-  if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
+export function prepareIfNoneMatch({ headers }: Request, _: Response, next: NextFunction): void {
+  const tags = headers['if-none-match'];
+  if (tags !== undefined) {
+    headers['if-none-match'] = withoutEncoding(tags);
+    delete headers['cache-control'];
+  }
   next();
 }
 
 /**
- * Parses `If-Match` (RFC 9110, 13.1.1). Unlike in the RFC, weak tags match too, because proxies that compress answers
- * make tags weak, and a version does not depend on the encoding. A tag that is not a version matches no version.
+ * Parses `If-Match` (RFC 9110, 13.1.1). Unlike in the RFC, tags match also as proxies that compress answers change
+ * them: weak, or with a suffix. A version does not depend on the encoding. A tag that is not a version matches no
+ * version.
  */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';
@@ -70,7 +79,7 @@ function parseIfMatch(header: string | undefined): VersionCondition {
     throw malformedRequest('If-Match must be * or a list of entity tags.');
   }
   return tags.flatMap((text) => {
-    const [, version] = /^(?:W\/)?"(\d{1,10})"$/.exec(text) ?? [];
+    const [, version] = /^(?:W\/)?"(\d{1,10})"$/.exec(withoutEncoding(text)) ?? [];
     return version === undefined ? [] : [Number(version)];
   });
 }

@@ -97,9 +97,9 @@ export const api = createClient<paths, `application/${string}`>({
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
-/** Returns the entity tag of a response, also if a proxy that compresses answers has made it weak. */
+/** Returns the entity tag of a response as the service sent it: a proxy that compresses makes it weak or `"3-gzip"`. */
 export const tagOf = ({ headers }: Response): string | undefined =>
-  headers.get('ETag')?.replace(/^W\//, '');
+  headers.get('ETag')?.replace(/^(?:W\/)?("\d+).*"$/, '$1"');
 
 const entityTags = new Map<string, string>();
 
@@ -157,25 +157,33 @@ export async function sendForTag<Answer>(request: ChangeRequest): Promise<Tagged
   return { answer: (text === '' ? undefined : JSON.parse(text)) as Answer, tag: tagOf(response) };
 }
 
+const CUT_OFF = 'The answer was cut off, so it is incomplete. Try again.';
+
 /**
  * Sends a request whose response is NDJSON, and calls `onLine` with each line as it arrives.
- * @throws {RequestFailed} for an error response
+ * @param onLine returns true for a line that can be the last one
+ * @throws {RequestFailed} for an error response, or if the answer was cut off
  */
 export async function sendForLines(
   request: ChangeRequest,
-  onLine: (line: unknown) => void,
+  onLine: (line: unknown) => boolean,
 ): Promise<void> {
-  const { body } = await sendRequest(request);
-  if (body === null) return;
+  const { body, status } = await sendRequest(request);
+  const cutOff = new RequestFailed(CUT_OFF, status);
+  if (body === null) throw cutOff;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
+  let isComplete = false;
   for (;;) {
-    const { value, done } = await reader.read();
-    const lines = (rest + (value ?? '')).split('\n');
-    rest = done ? '' : (lines.pop() ?? '');
-    for (const line of lines) if (line.trim() !== '') onLine(JSON.parse(line));
-    if (done) return;
+    const { value, done } = await reader.read().catch(() => {
+      throw cutOff;
+    });
+    if (done) break;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) isComplete = onLine(JSON.parse(line));
   }
+  if (!isComplete || rest !== '') throw cutOff;
 }
 
 /** Returns the body of a successful response. For error responses, the middleware above throws. */

@@ -103,6 +103,16 @@ export function CouponPage(): ReactNode {
           items={[
             ['Name', showText(data.name)],
             ['Discount', discountOf(data)],
+            [
+              'Plans',
+              data.plan_ids.length === 0
+                ? 'All'
+                : data.plan_ids.map((plan) => (
+                    <div key={plan}>
+                      <ObjectLink id={plan} />
+                    </div>
+                  )),
+            ],
             ['Redeemed', String(data.times_redeemed)],
             ['At most', data.max_redemptions === null ? 'No limit' : String(data.max_redemptions)],
             ['Redeem by', showInstant(data.redeem_by)],

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useNavigate } from '@tanstack/react-router';
 import { entityTagOf, type ProblemBody, type Schemas } from '../api/client';
 import type { Customer } from '../api/objects';
-import { planOption, useOfferedPlans } from '../api/plans';
+import { planOption, useOfferedPlans } from '../api/offered';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
@@ -125,7 +125,7 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
   const [chosen, setChosen] = useState('');
   const [quantity, setQuantity] = useState('1');
   const [coupon, setCoupon] = useState('');
-  const offered = (plans.data?.plans ?? []).filter(
+  const offered = (plans.data?.rows ?? []).filter(
     ({ currency }) => customer.currency === null || customer.currency === currency,
   );
   const fault = quantityFault(quantity);

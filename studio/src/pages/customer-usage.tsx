@@ -1,13 +1,12 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
+import { useOfferedMeters } from '../api/offered';
 import { SelectInput } from '../ui/field';
 import { Failure } from '../ui/loaded';
 import { Card } from '../ui/page';
 import css from '../ui/ui.module.css';
 import { rangeUntil, stackableBy, type UsageWindow } from './usage-bars';
 import { UsageChart, UsageRange } from './usage-chart';
-
-const METERS_SHOWN = 100;
 
 export interface CustomerUsageProps {
   readonly customerId: string;
@@ -17,9 +16,9 @@ export interface CustomerUsageProps {
 
 /** Usage of a customer until now, by meter. */
 export function CustomerUsage({ customerId, now }: CustomerUsageProps): ReactNode {
-  const meters = $api.useQuery('get', '/v1/meters', { params: { query: { limit: METERS_SHOWN } } });
+  const meters = useOfferedMeters();
   const [openedAt] = useState(() => new Date().toISOString());
-  const all = meters.data?.data ?? [];
+  const all = meters.data?.rows ?? [];
   const [meterId, setMeterId] = useState('');
   const [window, setWindow] = useState<UsageWindow>('day');
   const meter = all.find(({ id }) => id === meterId) ?? all[0];
@@ -35,6 +34,7 @@ export function CustomerUsage({ customerId, now }: CustomerUsageProps): ReactNod
         <div className={css['filters']}>
           <SelectInput
             label="Meter"
+            hint={meters.data?.limit ?? ''}
             value={meter.id}
             options={all.map(({ id, name }) => [id, name])}
             onChange={setMeterId}

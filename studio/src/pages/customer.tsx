@@ -1,10 +1,10 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { $api } from '../api/client';
+import { $api, type Schemas } from '../api/client';
 import type { PageOf } from '../api/lists';
 import type { Account, Invoice, Subscription } from '../api/objects';
 import { money } from '../format/money';
-import { knownZone, showInstant, showText } from '../format/text';
+import { knownZone, showCode, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ObjectLink, Id } from '../ui/links';
 import { Failure, LoadedRows, PendingPage, type Reading, ROWS_SHOWN } from '../ui/loaded';
@@ -42,6 +42,46 @@ function zoneOf(
   if (found !== undefined) return knownZone(found.timezone);
   if (read === undefined) return null;
   return read.next_cursor === null ? ofCustomer : 'UTC';
+}
+
+function PaymentMethods({
+  methods,
+}: {
+  readonly methods: readonly Schemas['PaymentMethodDto'][];
+}): ReactNode {
+  return (
+    <SmallTable
+      label="Payment methods"
+      rows={methods}
+      keyOf={(method) => method.id}
+      empty="No payment methods. Invoices stay open until one is added."
+      columns={[
+        { title: 'Provider', cell: ({ provider }) => provider },
+        { title: 'Token', cell: ({ token }) => <Id id={token} /> },
+        {
+          title: 'Card',
+          cell: ({ brand, last4 }) => showText([brand, last4].join(' ').trim()),
+        },
+        {
+          title: 'Expires',
+          cell: ({ expiry_month, expiry_year }) =>
+            showText([expiry_month, expiry_year].filter((part) => part !== null).join('/')),
+        },
+        { title: 'Default', cell: ({ is_default }) => (is_default ? 'Yes' : 'No') },
+        {
+          title: 'State',
+          cell: ({ unusable_since, unusable_reason }) =>
+            unusable_since === null ? (
+              'Usable'
+            ) : (
+              <span className={css['wrapped']}>
+                Unusable since {showInstant(unusable_since)}: {showCode(unusable_reason)}
+              </span>
+            ),
+        },
+      ]}
+    />
+  );
 }
 
 export function CustomerPage(): ReactNode {
@@ -135,25 +175,7 @@ export function CustomerPage(): ReactNode {
       </Card>
       <CustomerUsage customerId={id} now={clock.data?.now ?? null} />
       <Card title="Payment methods">
-        <LoadedRows query={methods}>
-          {(rows) => (
-            <SmallTable
-              label="Payment methods"
-              rows={rows}
-              keyOf={(method) => method.id}
-              empty="No payment methods. Invoices stay open until one is added."
-              columns={[
-                { title: 'Provider', cell: ({ provider }) => provider },
-                { title: 'Token', cell: ({ token }) => <Id id={token} /> },
-                {
-                  title: 'Card',
-                  cell: ({ brand, last4 }) => showText([brand, last4].join(' ').trim()),
-                },
-                { title: 'Default', cell: ({ is_default }) => (is_default ? 'Yes' : 'No') },
-              ]}
-            />
-          )}
-        </LoadedRows>
+        <LoadedRows query={methods}>{(rows) => <PaymentMethods methods={rows} />}</LoadedRows>
       </Card>
       <Timeline of={{ customer_id: id }} />
       {dialog === 'edit' && <EditCustomerDialog customer={data} onClose={close} />}

@@ -1,28 +1,55 @@
 import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client';
 import type { Price } from '../api/objects';
 import { money } from '../format/money';
 import { showCode } from '../format/text';
 import { ObjectLink } from '../ui/links';
 import { SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
+
+type Terms = Omit<Price, 'id' | 'name' | 'model' | 'timing' | 'meter_id'>;
+
+const ifSet = <Value,>(value: Value | null, text: (value: Value) => string): string | null =>
+  value === null ? null : text(value);
 
 /** Returns the terms of a price in words. Unit amounts are in minor units, because they may have fractions. */
 function termsOf(price: Price, currency: string): string {
-  const { amount, unit_amount, tiers, package_size, rate, minimum_amount, maximum_amount } = price;
-  const tierTexts = (tiers ?? []).map((tier) => {
-    const { up_to, unit_amount: unit, flat_amount: flat } = tier;
-    const flatText = flat === 0 ? '' : ` + ${money(flat, currency)}`;
-    return `${up_to === null ? 'beyond' : `to ${up_to}`}: ${unit} each${flatText}`;
-  });
-  const parts = [
-    ...(amount === null ? [] : [money(amount, currency)]),
-    ...(unit_amount === null ? [] : [`${unit_amount} each`]),
-    ...(package_size === null ? [] : [`for each ${package_size}`]),
-    ...(rate === null ? [] : [`${rate} of the amount`]),
-    ...tierTexts,
-    ...(minimum_amount === null ? [] : [`at least ${money(minimum_amount, currency)}`]),
-    ...(maximum_amount === null ? [] : [`at most ${money(maximum_amount, currency)}`]),
-  ];
-  return parts.join('; ');
+  const show = (minor: number): string => money(minor, currency);
+  const freeOf = price.model === 'percentage' ? 'events' : 'units';
+  const texts: Readonly<Record<keyof Terms, string | null>> = {
+    amount: ifSet(price.amount, show),
+    unit_amount: ifSet(price.unit_amount, (unit) => `${unit} each`),
+    package_size: ifSet(price.package_size, (size) => `for each ${size}`),
+    rate: ifSet(price.rate, (rate) => `${rate} of the amount`),
+    fixed_amount: ifSet(price.fixed_amount, (fixed) => `${show(fixed)} for each event`),
+    event_minimum_amount: ifSet(
+      price.event_minimum_amount,
+      (least) => `at least ${show(least)} for each event`,
+    ),
+    event_maximum_amount: ifSet(
+      price.event_maximum_amount,
+      (most) => `at most ${show(most)} for each event`,
+    ),
+    free_units: ifSet(price.free_units, (free) => `${free} ${freeOf} free`),
+    free_amount: ifSet(price.free_amount, (free) => `${show(free)} free`),
+    tiers: ifSet(price.tiers, (tiers) => tiers.map((tier) => tierText(tier, show)).join('; ')),
+    charge_flat_at_zero:
+      price.charge_flat_at_zero === false ? 'no flat amount at a quantity of 0' : null,
+    by_group: price.by_group ? 'each group by itself' : null,
+    minimum_amount: ifSet(price.minimum_amount, (least) => `at least ${show(least)} a period`),
+    maximum_amount: ifSet(price.maximum_amount, (most) => `at most ${show(most)} a period`),
+  };
+  return Object.values(texts)
+    .filter((text) => text !== null)
+    .join('; ');
+}
+
+function tierText(
+  { up_to, unit_amount, flat_amount }: Schemas['PriceTierDto'],
+  show: (minor: number) => string,
+): string {
+  const flat = flat_amount === 0 ? '' : ` + ${show(flat_amount)}`;
+  return `${up_to === null ? 'beyond' : `to ${up_to}`}: ${unit_amount} each${flat}`;
 }
 
 export interface PriceTableProps {
@@ -44,7 +71,7 @@ export function PriceTable({ prices, currency }: PriceTableProps): ReactNode {
         { title: 'Meter', cell: ({ meter_id }) => <ObjectLink id={meter_id} /> },
         {
           title: 'Terms (unit amounts in minor units)',
-          cell: (price) => termsOf(price, currency),
+          cell: (price) => <span className={css['wrapped']}>{termsOf(price, currency)}</span>,
         },
       ]}
     />

@@ -20,31 +20,40 @@ interface CodeDialogProps<Answer> {
   readonly title: string;
   readonly submitLabel: string;
   readonly path: string;
+  /** True if a recovery code can be typed instead of a code of the authenticator. */
+  readonly takesRecoveryCode?: boolean;
   readonly done: string;
   readonly onDone: (answer: Answer) => void;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
+/** Returns the body for a typed code; null while it is incomplete. */
+function bodyFor(text: string, takesRecoveryCode: boolean): Schemas['SecondFactorCodeDto'] | null {
+  const code = text.replaceAll(/\s/g, '');
+  if (CODE.test(code)) return { totp_code: code };
+  return takesRecoveryCode && code !== '' ? { recovery_code: code } : null;
+}
+
 /** Sends a change of the second factor with a code of the authenticator. */
 function CodeDialog<Answer>(props: CodeDialogProps<Answer>): ReactNode {
-  const { title, submitLabel, path, done, onDone, onClose, children } = props;
+  const { title, submitLabel, path, takesRecoveryCode = false, done, onDone, onClose } = props;
   const [text, setText] = useState('');
-  const code = text.replaceAll(/\s/g, '');
+  const body = bodyFor(text, takesRecoveryCode);
   return (
     <ActionDialog<Answer>
       title={title}
       submitLabel={submitLabel}
-      request={() => (CODE.test(code) ? { method: 'POST', path, body: { totp_code: code } } : null)}
+      request={() => body && { method: 'POST', path, body }}
       done={() => done}
       onDone={onDone}
       onClose={onClose}
     >
-      {children}
+      {props.children}
       <TextInput
-        label="Code of your authenticator"
-        hint="Six digits."
-        inputMode="numeric"
+        {...(takesRecoveryCode
+          ? { label: 'Code of your authenticator, or a recovery code' }
+          : { label: 'Code of your authenticator', hint: 'Six digits.', inputMode: 'numeric' })}
         autoComplete="one-time-code"
         autoFocus
         value={text}
@@ -169,6 +178,7 @@ export function SecondFactor(): ReactNode {
           title="Remove the second factor"
           submitLabel="Remove"
           path={`${PATH}/disable`}
+          takesRecoveryCode
           done="The second factor is removed. Your other sessions have ended."
           onDone={() => undefined}
           onClose={close}

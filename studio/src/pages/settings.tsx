@@ -17,7 +17,8 @@ const ALL_OF_FEW = { params: { query: { limit: 100 } } };
 
 function OwnAccount(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
-  const { data: session } = useQuery({ ...currentSession, enabled: !isOpen });
+  // Read again when the page opens, because each use moves the end of the session.
+  const { data: session } = useQuery({ ...currentSession, staleTime: 0, enabled: !isOpen });
   if (isOpen || session === undefined || session === null) {
     return (
       <Card title="Sign-in">

@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import { type Schemas, sendForLines } from '../api/client';
 import type { CustomerLine } from '../api/objects';
-import { planOption, useOfferedPlans } from '../api/plans';
+import { planOption, useOfferedPlans } from '../api/offered';
 import { money } from '../format/money';
 import { showNumber } from '../format/text';
 import { Button } from '../ui/button';
@@ -87,7 +87,7 @@ export function SimulationsPage(): ReactNode {
   const [to, setTo] = useState(() => new Date(today).toISOString().slice(0, 10));
   const [result, setResult] = useState(NOTHING);
   const textId = useId();
-  const all = plans.data?.plans ?? [];
+  const all = plans.data?.rows ?? [];
   // The first plan stays chosen when newer plans are read.
   if (chosen === null && all[0] !== undefined) setChosen(all[0]);
   const plan = all.find(({ id }) => id === chosen?.id) ?? chosen ?? undefined;
@@ -95,11 +95,15 @@ export function SimulationsPage(): ReactNode {
     mutationFn: async (one: SimulationRequest) => {
       let state = NOTHING;
       setResult(state);
-      await sendForLines(one, (line) => {
-        state = withLine(state, line as Line);
+      await sendForLines(one, (read) => {
+        const line = read as Line;
+        state = withLine(state, line);
         setResult(state);
+        return line.type === 'totals' || line.type === 'problem';
       });
     },
+    // A part of the customers is no result.
+    onError: () => setResult(NOTHING),
   });
   if (plan === undefined && (plans.isPending || plans.isError)) {
     return <PendingPage title="Simulations" query={plans} />;

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { ChangeRequest } from '../api/client';
 import type { Cancellation, Change, Subscription } from '../api/objects';
-import { planOption, useOfferedPlans } from '../api/plans';
+import { planOption, useOfferedPlans } from '../api/offered';
 import { showInstant } from '../format/text';
 import { CheckInput, SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
@@ -27,7 +27,7 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   const [planId, setPlanId] = useState(opened.plan_id);
   const [quantity, setQuantity] = useState(opened.quantity);
   const [when, setWhen] = useState<Change['when']>('now');
-  const offered = (plans.data?.plans ?? []).filter((plan) => plan.currency === currency);
+  const offered = (plans.data?.rows ?? []).filter((plan) => plan.currency === currency);
   const fault = quantityFault(quantity);
   const request = (present: Subscription): ChangeRequest | null => {
     /** True if a value differs from the subscription as it was when the dialog opened, or as it is now. */

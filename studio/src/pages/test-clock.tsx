@@ -1,6 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { $api, type Schemas } from '../api/client';
+import { $api, api, read, type Schemas } from '../api/client';
 import type { Clock } from '../api/objects';
 import { showCode, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
@@ -10,6 +11,7 @@ import { Id } from '../ui/links';
 import { Failure, PendingPage } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
+import css from '../ui/ui.module.css';
 import { Timeline } from './timeline';
 import { toInputText, toInstant } from './utc-input';
 
@@ -66,45 +68,63 @@ function AdvanceDialog({
   );
 }
 
-/** Advances a clock to exactly the instant at which the next work falls due. */
-function NextEventDialog({
+/** An advance to a certain instant, as it was when the dialog opened, so that a repeated request has the same instant. */
+interface CertainAdvance {
+  readonly to: string;
+  readonly title: string;
+  readonly submitLabel: string;
+  readonly text: string;
+}
+
+function nextEvent({ name }: Clock, to: string, work: readonly string[]): CertainAdvance {
+  return {
+    to,
+    title: `Advance ${name.slice(0, 80)} to its next event`,
+    submitLabel: 'Advance',
+    text: `${showInstant(to)}: ${work.map(showCode).join(', ')}.`,
+  };
+}
+
+function continued({ name }: Clock, to: string): CertainAdvance {
+  return {
+    to,
+    title: `Continue the advance of ${name.slice(0, 80)}`,
+    submitLabel: 'Continue',
+    text: `To ${showInstant(to)}. If the advance still runs, this is refused and changes nothing.`,
+  };
+}
+
+function CertainAdvanceDialog({
   clock,
-  next: { due_at: to, work },
+  advance: { to, title, submitLabel, text },
   onClose,
 }: {
   readonly clock: Clock;
-  readonly next: Schemas['TestClockNextDto'];
+  readonly advance: CertainAdvance;
   readonly onClose: () => void;
 }): ReactNode {
   return (
     <ActionDialog<Clock>
-      title={`Advance ${clock.name.slice(0, 80)} to its next event`}
+      title={title}
       action="Advance a test clock"
-      submitLabel="Advance"
-      request={(idempotencyKey) => {
-        if (to === null) return null;
-        const body = { to } satisfies Schemas['AdvanceTestClockDto'];
-        return {
-          method: 'POST',
-          path: `/v1/test-clocks/${clock.id}/advance`,
-          body,
-          idempotencyKey,
-        };
-      }}
+      submitLabel={submitLabel}
+      request={(idempotencyKey) => ({
+        method: 'POST',
+        path: `/v1/test-clocks/${clock.id}/advance`,
+        body: { to } satisfies Schemas['AdvanceTestClockDto'],
+        idempotencyKey,
+      })}
       done={({ now }) => `It is ${showInstant(now)}.`}
       onClose={onClose}
     >
-      <p>
-        {showInstant(to)}: {work.map(showCode).join(', ')}.
-      </p>
+      <p>{text}</p>
     </ActionDialog>
   );
 }
 
 export function TestClockPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
-  // Keeps the next event as it was when the dialog opened, so that a repeated request has the same instant.
-  const [dialog, setDialog] = useState<'advance' | Schemas['TestClockNextDto'] | null>(null);
+  const [dialog, setDialog] = useState<'advance' | CertainAdvance | null>(null);
   const clock = $api.useQuery(
     'get',
     '/v1/test-clocks/{id}',
@@ -115,14 +135,16 @@ export function TestClockPage(): ReactNode {
     },
   );
   const { data } = clock;
-  const next = $api.useQuery(
-    'get',
-    '/v1/test-clocks/{id}/next',
-    { params: { path: { id } } },
-    { enabled: data?.status === 'ready' },
-  );
+  const next = useQuery({
+    // Another caller may have advanced the clock.
+    queryKey: ['next event', id, data?.now],
+    queryFn: () => read(api.GET('/v1/test-clocks/{id}/next', { params: { path: { id } } })),
+    enabled: data?.status === 'ready',
+  });
   if (data === undefined) return <PendingPage title="Test clock" query={clock} />;
   const due = data.status === 'ready' ? next.data : undefined;
+  const dueAt = due?.due_at ?? null;
+  const target = data.status === 'advancing' ? data.advances_to : null;
   const close = (): void => setDialog(null);
   return (
     <Page
@@ -132,29 +154,41 @@ export function TestClockPage(): ReactNode {
       crumb={{ to: '/test-clocks', label: 'Test clocks' }}
       actions={
         <>
-          <Button
-            needs="test-clocks:write"
-            disabled={data.status === 'advancing'}
-            onClick={() => setDialog('advance')}
-          >
-            Advance…
-          </Button>
+          {target === null ? (
+            <Button
+              needs="test-clocks:write"
+              disabled={data.status !== 'ready'}
+              onClick={() => setDialog('advance')}
+            >
+              Advance…
+            </Button>
+          ) : (
+            <Button needs="test-clocks:write" onClick={() => setDialog(continued(data, target))}>
+              Continue…
+            </Button>
+          )}
           <Button
             kind="primary"
             needs="test-clocks:write"
-            disabled={typeof due?.due_at !== 'string'}
-            onClick={() => setDialog(due ?? null)}
+            disabled={dueAt === null}
+            onClick={() => dueAt !== null && setDialog(nextEvent(data, dueAt, due?.work ?? []))}
           >
             Next event…
           </Button>
         </>
       }
     >
+      {data.status === 'failed' && (
+        <p className={css['notice']}>
+          Work that fell due failed; the reason is in the log of the service. The clock can no
+          longer be advanced, only deleted.
+        </p>
+      )}
       <Card title="Overview">
         <Details
           items={[
             ['Its time', showInstant(data.now)],
-            ['Next event', showInstant(due?.due_at ?? null)],
+            ['Next event', showInstant(dueAt)],
             ['What falls due', showText(due?.work.map(showCode).join(', '))],
             ['Advances to', showInstant(data.advances_to)],
             ['Created', showInstant(data.created_at)],
@@ -163,10 +197,10 @@ export function TestClockPage(): ReactNode {
         />
         <Failure query={next} />
       </Card>
-      <Timeline of={{ test_clock_id: id }} />
+      <Timeline of={{ test_clock_id: id }} asOf={data.now} />
       {dialog === 'advance' && <AdvanceDialog clock={data} onClose={close} />}
       {dialog !== null && dialog !== 'advance' && (
-        <NextEventDialog clock={data} next={dialog} onClose={close} />
+        <CertainAdvanceDialog clock={data} advance={dialog} onClose={close} />
       )}
     </Page>
   );

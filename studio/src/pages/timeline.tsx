@@ -14,10 +14,19 @@ const SHOWN = 25;
 /** Selects the events of one object, of one customer with all its objects, or of all customers on one test clock. */
 type TimelineOf = Readonly<Partial<Record<'object_id' | 'customer_id' | 'test_clock_id', string>>>;
 
+export interface TimelineProps {
+  readonly of: TimelineOf;
+  /** Instant of a test clock. The events are read again when it changes. */
+  readonly asOf?: string;
+}
+
 /** The newest events, with a link to all of them. */
-export function Timeline({ of }: { readonly of: TimelineOf }): ReactNode {
+export function Timeline({ of, asOf }: TimelineProps): ReactNode {
+  const whose = JSON.stringify(of);
   const events = useQuery({
-    queryKey: ['timeline', of],
+    queryKey: ['timeline', whose, asOf],
+    // The former events of the same objects are shown while they are read again.
+    placeholderData: (former, query) => (query?.queryKey[1] === whose ? former : undefined),
     queryFn: () => read(api.GET('/v1/events', { params: { query: { ...of, limit: SHOWN } } })),
   });
   return (

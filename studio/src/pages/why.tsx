@@ -101,15 +101,38 @@ export function LineSteps({
           <StepList steps={trace.steps} />
         </li>
       )}
+      {trace.kind === 'usage' && (
+        <LateUsage trace={trace} amount={evaluated.amount} currency={currency} />
+      )}
+      {trace.kind === 'true_up' && (
+        <li>
+          Without a limit, {money(trace.billed, currency)} is billed.
+          {limitsText(trace, currency)}
+        </li>
+      )}
       {(trace.kind === 'rated' || trace.kind === 'true_up') && trace.proration !== null && (
         <li>Prorated: {shareText(trace.proration)}.</li>
       )}
       {trace.kind === 'usage' && line.proration !== null && (
         <li>Without usage, the fee is prorated: {shareText(line.proration)}.</li>
       )}
-      {trace.kind === 'credit' && <li>Credits the unused {shareText(trace.unused)}.</li>}
+      {trace.kind === 'credit' && (
+        <>
+          <li>
+            The credited line is {money(trace.billed, currency)}, less a discount of{' '}
+            {money(trace.discount, currency)}; {money(trace.credited, currency)} was credited
+            before. The full period costs {trace.full_amount} minor units.
+          </li>
+          <li>
+            Credits the unused {shareText(trace.unused)}
+            {mostText(trace.most, currency)}.
+          </li>
+        </>
+      )}
       <li>
-        {exact_amount === null ? 'Rounded' : `Exactly ${exact_amount} minor units, rounded`} once to{' '}
+        {exact_amount === null
+          ? 'The line is '
+          : `Exactly ${exact_amount} minor units, rounded once to `}
         <strong>{money(evaluated.amount, currency)}</strong>; discount{' '}
         {money(evaluated.discount, currency)}, tax {money(evaluated.tax, currency)}.
       </li>
@@ -118,6 +141,57 @@ export function LineSteps({
         stored {money(line.amount, currency)}.
       </li>
     </ol>
+  );
+}
+
+/** Returns the limits of a period as sentences. */
+function limitsText(
+  { minimum, maximum }: Pick<Schemas['UsageLimitsDto'], 'minimum' | 'maximum'>,
+  currency: string,
+): string {
+  const least = minimum === null ? '' : ` The minimum is ${money(minimum, currency)}.`;
+  const most = maximum === null ? '' : ` The maximum is ${money(maximum, currency)}.`;
+  return least + most;
+}
+
+const mostText = (most: string | undefined, currency: string): string =>
+  most === undefined ? '' : `, at most ${money(most, currency)}`;
+
+/** Lists the steps from the usage of a period to the line that bills late usage. */
+function LateUsage({
+  trace: { corrects, limits },
+  amount,
+  currency,
+}: {
+  readonly trace: Schemas['UsageTraceDto'];
+  readonly amount: number;
+  readonly currency: string;
+}): ReactNode {
+  if (corrects === null) return null;
+  const { amount: billed, held_amount, quantity, most } = corrects;
+  const difference = BigInt(corrects.difference ?? amount);
+  const prorated = limits.proration === null ? '' : ` Prorated: ${shareText(limits.proration)}.`;
+  const limited = limitsText(limits, currency);
+  return (
+    <>
+      {limited !== '' && (
+        <li>
+          {limited}
+          {prorated}
+        </li>
+      )}
+      <li>
+        Late usage: the period costs {money(BigInt(billed) + difference, currency)} now.{' '}
+        {money(billed, currency)} was billed before, for a quantity of {quantity}. The difference is{' '}
+        {money(difference, currency)}.
+      </li>
+      {difference < 0n && (
+        <li>
+          Discounts and credits left {money(held_amount, currency)} of what was billed. Its share is
+          given back{mostText(most, currency)}.
+        </li>
+      )}
+    </>
   );
 }
 
