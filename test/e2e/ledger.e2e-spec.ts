@@ -165,6 +165,28 @@ describe('the ledger', () => {
     ]);
   });
 
+  it('lists postings beyond the range of JSON numbers, which are rounded', async () => {
+    const of = await createCustomer(engine);
+    const source = newId('inv');
+    const transaction = invoice(2n ** 53n + 1n);
+    await post(transaction, source, of);
+    const path = `/v1/ledger/transactions?source_id=${source}`;
+    expect(await read(path)).toMatchObject({
+      data: [
+        {
+          postings: [
+            { account: 'accounts_receivable', amount: 2 ** 53 },
+            { account: 'revenue', amount: -(2 ** 53) },
+          ],
+        },
+      ],
+    });
+    const { text } = await engine.http.get(path).set('Accept', 'text/csv');
+    expect(text).toContain('revenue,,9007199254740992');
+    // The ledger stays valid for the other tests.
+    await post(postVoid('USD', [transaction]), source, of);
+  });
+
   it('lists transactions newest first, page by page, by customer and by source', async () => {
     const of = await createCustomer(engine);
     const made: string[] = [];

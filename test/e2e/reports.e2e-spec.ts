@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { Reports } from '../../src/platform/database';
-import { createCustomer } from '../support/billing';
+import { createCustomer, createMeter } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const POOL_SIZE = 2;
@@ -79,6 +79,25 @@ describe('reports', () => {
       await release();
     }
     expect((await engine.http.get('/v1/ledger/verify')).status).toBe(200);
+  });
+
+  it('are refused before their windows are computed when too many wait', async () => {
+    const reports = engine.app.get(Reports);
+    const release = await hold(18, (work) => reports.run('analytics', work), 2);
+    try {
+      const days = 'interval=day&from=1990-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
+      const meter = await createMeter(engine);
+      for (const path of [
+        `analytics/mrr?${days}`,
+        `analytics/revenue?${days}`,
+        `meters/${meter}/totals?window=hour&from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z`,
+      ]) {
+        const refused = await engine.http.get(`/v1/${path}`);
+        expect(refused.body).toMatchObject({ status: 429, code: 'too_many_reports' });
+      }
+    } finally {
+      await release();
+    }
   });
 
   it('of one kind do not use the slots of another', async () => {

@@ -22,6 +22,8 @@ interface Row extends Readonly<Record<Amount, string>> {
   readonly account: string | null;
 }
 
+const daysFrom = (day: string) => `interval=day&from=${day}T00:00:00Z&to=2026-01-01T00:00:00Z`;
+
 describe('revenue and collection', () => {
   let engine: TestApp;
   let ada: string;
@@ -229,6 +231,9 @@ describe('revenue and collection', () => {
   it.each([
     ['revenue?from=2090-01-01T00:00:00Z', 422, 'report_period_empty'],
     ['collection?from=2090-01-01T00:00:00Z', 422, 'report_period_empty'],
+    // 2,001 and 101 days.
+    [`revenue?group_by=plan&limit=1&${daysFrom('2020-07-10')}`, 422, 'too_many_windows'],
+    [`revenue?group_by=plan&${daysFrom('2025-09-22')}`, 422, 'too_many_windows'],
     ['revenue?group_by=colour', 400, 'validation_failed'],
     ['revenue?limit=0', 400, 'validation_failed'],
     ['collection?interval=day', 400, 'validation_failed'],

@@ -1,7 +1,9 @@
 import { Client } from 'pg';
 import { Idempotency } from '../../src/platform/idempotency';
+import { whileFrozen } from '../support/frozen-work';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
 const TARGET = '2026-05-01T00:00:00.000Z';
@@ -134,6 +136,31 @@ describe('an advance of a test clock with an idempotency key', () => {
     const [status, text, replayed] = await advance(story, 'outage');
     expect([status, replayed]).toEqual([200, undefined]);
     expect(await advance(story, 'outage')).toEqual([200, text, 'true']);
+    expect(await story.invoices()).toHaveLength(3);
+  });
+
+  it('continues with the same key after a failure that also kept it from ending', async () => {
+    const story = await subscribed();
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    let first: Promise<Seen> = Promise.resolve([0, '', undefined]);
+    await whileFrozen(
+      engine,
+      'INSERT ON invoice',
+      () => (first = advance(story, 'held')),
+      async () => {
+        await holder.query('BEGIN');
+        await holder.query('SELECT FROM test_clock WHERE id = $1 FOR SHARE', [story.clockId]);
+      },
+    );
+    expect((await first)[0]).toBe(503);
+    await holder.end();
+    const leaseOf = 'SELECT leased_by FROM test_clock WHERE id = $1';
+    await until(
+      'the lease is given back',
+      async () => (await engine.database.queryValue(leaseOf, [story.clockId])) === null,
+    );
+    expect(await advance(story, 'held')).toEqual([200, expect.anything(), undefined]);
     expect(await story.invoices()).toHaveLength(3);
   });
 

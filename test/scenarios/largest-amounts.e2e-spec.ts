@@ -164,6 +164,34 @@ describe('an invoice beyond the largest amount', () => {
     },
   );
 
+  it('is refused because of a sum that the ledger would post, although its total is smaller', async () => {
+    const amount = 8_000_000_000_000_000;
+    const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z');
+    const meters = [await story.meter(), await story.meter()];
+    const plan = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount },
+      ...meters.map(({ id: meter_id }) => ({
+        name: 'Usage',
+        model: 'per_unit',
+        timing: 'in_arrears',
+        unit_amount: String(amount),
+        meter_id,
+      })),
+    ]);
+    const { id } = await story.subscribe(plan.id, { collection: 'send_invoice' });
+    await story.advance('2026-01-31T00:01:00.000Z');
+    for (const { event } of meters) {
+      await story.reportUsage(event, '2026-01-31T00:00:30.000Z', { n: 1 });
+    }
+    const canceled = await engine.http
+      .post(`/v1/subscriptions/${id}/cancel`)
+      .send({ when: 'now', credit_unused: true });
+    // The credit for the base fee is deferred revenue, so it does not lower the revenue of the usage.
+    expect(canceled.body).toMatchObject({ status: 422, code: 'invoice_too_large' });
+    expect(await story.invoices()).toHaveLength(1);
+    await story.verify();
+  });
+
   it('is refused when it is regenerated with a tax that was added since', async () => {
     const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
     await story.subscribe(await story.plan(LARGEST), { collection: 'send_invoice' });

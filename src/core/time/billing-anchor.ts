@@ -60,6 +60,15 @@ export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
 }
 
 /**
+ * Returns a function from an index to the end of that period, as {@link periodAt} computes it. Computes the origin only
+ * once, for callers that need many ends.
+ */
+export function periodEndsOf(anchor: BillingAnchor): (index: number) => Date {
+  const origin = originOf(anchor);
+  return (index) => boundaryAt(anchor, origin, index + 1);
+}
+
+/**
  * Returns the period that contains `instant`; undefined before the anchor's start. An instant on a boundary belongs
  * to the period that starts there.
  * @throws InvariantError when the anchor is not valid or the period ends after the year 9999.

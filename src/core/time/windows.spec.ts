@@ -1,6 +1,8 @@
+import { periodAt } from './billing-anchor';
 import { type WindowInterval, windowsOf } from './windows';
 
 const HOUR_MS = 3_600_000;
+const NEVER = new Date(8.64e15);
 
 const startsOf = (
   from: string,
@@ -93,6 +95,30 @@ describe('windows of usage', () => {
   test('of days begin between the two midnights of a day', () => {
     const [from, to] = ['2009-11-01T02:45:00Z', '2009-11-03T00:00:00Z'];
     expect(startsOf(from, to, 'America/St_Johns', 'day')).toEqual(['11-01T02:45', '11-02T03:30']);
+  });
+
+  // Zones that skipped or repeated a day, that change the clock at midnight, or that have whole seconds in old offsets.
+  test.each([
+    ['Pacific/Apia', '2011-12-20T10:00:00Z'],
+    ['Pacific/Kwajalein', '1969-09-20T01:00:00Z'],
+    ['Asia/Manila', '1844-12-20T03:00:00Z'],
+    ['America/Juneau', '1867-10-10T12:00:00Z'],
+    ['America/Sao_Paulo', '2017-10-01T12:00:00Z'],
+    ['Africa/Monrovia', '1971-12-20T00:00:00Z'],
+    ['America/St_Johns', '2009-10-20T02:45:00Z'],
+    ['Africa/Casablanca', '2030-01-01T00:00:00Z'],
+  ])('are the calendar periods that are not empty, in %s', (timeZone, from) => {
+    for (const interval of ['day', 'week', 'month'] as const) {
+      const anchor = { mode: 'calendar', timeZone, interval, intervalCount: 1 } as const;
+      const periods = Array.from({ length: 60 }, (_, index) =>
+        periodAt({ ...anchor, startAt: new Date(from) }, index),
+      )
+        .filter(({ startAt, endAt }) => startAt < endAt)
+        .map(({ startAt, endAt }) => ({ startAt, endAt }));
+      const [first, last] = [periods.at(0), periods.at(-1)];
+      const whole = { startAt: first?.startAt ?? NEVER, endAt: last?.endAt ?? NEVER };
+      expect(windowsOf(whole, timeZone, interval, 60)).toEqual(periods);
+    }
   });
 
   test('are as many as asked for, or none', () => {

@@ -1,4 +1,4 @@
-import { type Interval, periodAt } from './billing-anchor';
+import { type Interval, periodEndsOf } from './billing-anchor';
 import type { Period } from './period';
 import { localHourAfter } from './zone';
 
@@ -43,7 +43,7 @@ export function windowsOf(
   return windows;
 }
 
-/** A window from here on lasts to the end of the period, because `periodAt` computes no end after the year 9999. */
+/** A window from here on lasts to the end of the period, because `periodEndsOf` computes no end after the year 9999. */
 const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
 const NEVER = new Date(8.64e15);
 
@@ -55,13 +55,14 @@ function calendarEnds(anchorAt: Date, timeZone: string, interval: Exclude<Window
     interval,
     intervalCount: 1,
   } as const;
+  const endOf = periodEndsOf(anchor);
   let index = 0;
+  let endAt = anchorAt;
   return (startAt: Date): Date => {
     if (startAt >= LAST_BOUNDARY_AT) return NEVER;
-    let { endAt } = periodAt(anchor, index);
     while (endAt <= startAt) {
+      endAt = endOf(index);
       index += 1;
-      ({ endAt } = periodAt(anchor, index));
     }
     return endAt;
   };

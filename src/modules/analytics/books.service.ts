@@ -1,11 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { InstantRange } from '../../core/time';
 import { Clock } from '../../platform/clock';
+import { Reports } from '../../platform/database';
 import { CollectionRepository } from './collection.repository';
 import type { CollectionRow } from './domain/collection';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 import { ReceivablesRepository, type ReceivablesReport } from './receivables.repository';
-import { type Report, type ReportRange, reportOf, reportPeriodOf } from './report-windows';
+import {
+  MAX_WINDOWS,
+  type Report,
+  type ReportRange,
+  reportOf,
+  reportPeriodOf,
+} from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
 /** Maximum number of rows of a revenue report: windows times groups, for example 100 days times 100 plans. */
@@ -17,6 +24,7 @@ export class BooksService {
     private readonly owed: ReceivablesRepository,
     private readonly revenues: RevenueRepository,
     private readonly collections: CollectionRepository,
+    private readonly reports: Reports,
     private readonly clock: Clock,
   ) {}
 
@@ -37,15 +45,21 @@ export class BooksService {
    * @param group null: not grouped
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
-  async revenue(
+  revenue(
     range: ReportRange,
     currency: string | null,
     group: RevenueGroup | null,
     limit: number,
   ): Promise<Report<RevenueRow>> {
-    const maxWindows = group === null ? undefined : Math.floor(MAX_ROWS / limit);
-    const { period, windows } = reportOf(range, this.clock.now(), maxWindows);
-    return { period, rows: await this.revenues.within(windows, currency, group, limit) };
+    const maxWindows = group === null ? MAX_WINDOWS : Math.floor(MAX_ROWS / limit);
+    return this.reports.run('analytics', async () => {
+      const { period, windows } = reportOf(
+        range,
+        this.clock.now(),
+        Math.min(MAX_WINDOWS, maxWindows),
+      );
+      return { period, rows: await this.revenues.within(windows, currency, group, limit) };
+    });
   }
 
   /**

@@ -21,12 +21,12 @@ export class MrrService {
    * Returns the MRR of each currency in each window, such as a month. Reads from one snapshot of the database.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
-  async read(range: ReportRange, currency: string | null): Promise<Report<MrrWindow>> {
-    const { period, windows } = reportOf(range, this.clock.now());
-    const sums = await this.reports.run('analytics', () =>
-      this.revenue.sumsWithin(windows, currency),
-    );
-    return { period, rows: mrrWindows(windows, sums) };
+  read(range: ReportRange, currency: string | null): Promise<Report<MrrWindow>> {
+    return this.reports.run('analytics', async () => {
+      const { period, windows } = reportOf(range, this.clock.now());
+      const sums = await this.revenue.sumsWithin(windows, currency);
+      return { period, rows: mrrWindows(windows, sums) };
+    });
   }
 
   listChanges(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {

@@ -17,7 +17,7 @@ export const REPORT_INTERVALS = [
 ] as const satisfies readonly WindowInterval[];
 export type ReportInterval = (typeof REPORT_INTERVALS)[number];
 
-const MAX_WINDOWS = 2_000;
+export const MAX_WINDOWS = 2_000;
 
 /**
  * Requested period of a report. `interval` is the length of the windows into which the period is divided. If `from` or

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../core/time';
-import { Reports } from '../../platform/database';
+import { Database } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
 /**
@@ -71,10 +71,10 @@ const revenueBy = (key: string): string => `
 /** Reads revenue from tables of other modules. */
 @Injectable()
 export class RevenueRepository {
-  constructor(private readonly reports: Reports) {}
+  constructor(private readonly database: Database) {}
 
   /**
-   * Returns the sums of the postings by currency, window and group. Windows without postings are left out.
+   * Returns the sums of the postings by currency, window and group. Call it in a report. Windows without postings are left out.
    * @param windows consecutive, in ascending order
    * @param limit maximum number of groups for each currency
    */
@@ -85,11 +85,15 @@ export class RevenueRepository {
     limit: number,
   ): Promise<readonly RevenueRow[]> {
     const starts = windows.map(({ startAt }) => startAt);
-    const rows = await this.reports.query<Omit<RevenueRow, 'period'> & { readonly number: number }>(
-      'analytics',
-      revenueBy(group === null ? 'NULL::varchar' : KEYS[group]),
-      [starts, starts[0], windows.at(-1)?.endAt, currency, limit],
-    );
+    const rows = await this.database.query<
+      Omit<RevenueRow, 'period'> & { readonly number: number }
+    >(revenueBy(group === null ? 'NULL::varchar' : KEYS[group]), [
+      starts,
+      starts[0],
+      windows.at(-1)?.endAt,
+      currency,
+      limit,
+    ]);
     return rows.flatMap(({ number, ...row }) => {
       const period = windows[number - 1];
       return period === undefined ? [] : [{ ...row, period }];

@@ -25,6 +25,20 @@ export interface UsedCredit {
   readonly usedAt: Date;
 }
 
+/** Returns the ledger transaction of an invoice when it is finalized. */
+export function transactionOf({ currency, lines, creditApplied }: Invoice): LedgerTransaction {
+  return postInvoice({
+    currency,
+    lines: lines.map(({ net, discount, tax, isInAdvance }) => ({
+      netMinor: net,
+      discountMinor: discount,
+      taxMinor: tax,
+      isDeferred: isInAdvance,
+    })),
+    creditAppliedMinor: creditApplied,
+  });
+}
+
 @Injectable()
 export class InvoicePostings {
   constructor(
@@ -52,16 +66,7 @@ export class InvoicePostings {
         .flatMap(({ lines }) => lines.filter(({ isReleased }) => isReleased))
         .reduce((total, { net }) => total + net, stored.get(subscriptionId)?.netMinor ?? 0n);
     const posted = invoices.map((invoice) => ({
-      ...postInvoice({
-        currency: invoice.currency,
-        lines: invoice.lines.map(({ net, discount, tax, isInAdvance }) => ({
-          netMinor: net,
-          discountMinor: discount,
-          taxMinor: tax,
-          isDeferred: isInAdvance,
-        })),
-        creditAppliedMinor: invoice.creditApplied,
-      }),
+      ...transactionOf(invoice),
       sourceId: invoice.id,
       customerId: invoice.customerId,
       occurredAt: changedAt(now, invoice),

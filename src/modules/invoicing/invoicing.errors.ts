@@ -16,7 +16,7 @@ export const invoiceTooLarge = defineProblem({
   code: 'invoice_too_large',
   kind: 'rule_broken',
   title: 'The amounts of the invoice are too large',
-  meaning: 'An amount, or the sum of the lines, would be beyond 9007199254740991 minor units.',
+  meaning: 'An amount, or a sum of lines, would be beyond 9007199254740991 minor units.',
   detail: () =>
     'An amount of the invoice would be larger than JSON can represent exactly (9007199254740991).',
 });

@@ -16,6 +16,7 @@ import { graceEnd, isWaiting } from './domain/grace';
 import type { Invoice } from './domain/invoice';
 import type { BillingRequest } from './domain/billing-request';
 import { FinalizationService } from './finalization.service';
+import { transactionOf } from './invoice-postings';
 import { invoiceTooLarge } from './invoicing.errors';
 import { eventsOfFinalizing, invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
@@ -206,5 +207,6 @@ export function assertNotTooLarge(invoice: Invoice): void {
   ]);
   const { subtotal, discount, tax, inclusiveTax, total } = invoice;
   const totals = [subtotal, discount, tax, inclusiveTax, total];
-  if (![...ofLines, ...ofRates, ...totals].every(isWireSafe)) throw invoiceTooLarge();
+  const posted = transactionOf(invoice).postings.map(({ amountMinor }) => amountMinor);
+  if (![...ofLines, ...ofRates, ...totals, ...posted].every(isWireSafe)) throw invoiceTooLarge();
 }

@@ -102,14 +102,16 @@ export class MeterUsageService {
     const meter = await this.countedMeter(query.meterId);
     const { aggregation } = meter;
     if (!isTotalled(aggregation)) throw meterNotTotalled(aggregation);
-    const windows = windowsFor(meter, query, timeZone);
-    const requested = { meter: { ...meter, aggregation }, windows, groupBy, top };
-    const totals = await this.reports.run('analytics', () => this.store.total(requested));
-    return {
-      windows: windows.map((period, index) => ({ period, groups: totals.windows[index] ?? [] })),
-      groupBy,
-      total: totals.total,
-    };
+    return this.reports.run('analytics', async () => {
+      const windows = windowsFor(meter, query, timeZone);
+      const requested = { meter: { ...meter, aggregation }, windows, groupBy, top };
+      const totals = await this.store.total(requested);
+      return {
+        windows: windows.map((period, index) => ({ period, groups: totals.windows[index] ?? [] })),
+        groupBy,
+        total: totals.total,
+      };
+    });
   }
 
   /**

@@ -75,7 +75,8 @@ export const tooManyWindows = defineProblem({
   code: 'too_many_windows',
   kind: 'rule_broken',
   title: 'The period has too many windows',
-  meaning: 'An answer has at most 2,000 windows. Request a shorter period or longer windows.',
+  meaning:
+    'An answer has at most 2,000 windows, and grouped revenue at most 10,000 windows times `limit`. Request a shorter period or longer windows.',
   detail: (max: number) =>
     `The period has more than ${max} windows of this length. Request a shorter period or longer windows.`,
 });

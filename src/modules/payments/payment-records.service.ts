@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../core/invariant';
 import { postPayment, postRecovery } from '../../core/ledger';
 import { changedAt, nextVersion } from '../../core/next-version';
 import { BoundedMap } from '../../platform/caching';
+import { raise } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
@@ -13,6 +13,7 @@ import { DiscrepanciesService } from './discrepancies/discrepancies.service';
 import { discrepancyOf } from './discrepancies/domain/discrepancy';
 import type { Payment } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
+import { paymentNotFound } from './payments.errors';
 import { PAYMENT_EVENTS, paymentAnswer, paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -38,10 +39,9 @@ export class PaymentRecordsService {
     private readonly idempotency: Idempotency,
   ) {}
 
+  /** @throws {ProblemError} `payment_not_found` if the payment was purged with the test clock of its customer */
   async get(id: string): Promise<Payment> {
-    const payment = await this.payments.find(id);
-    invariant(payment !== null, `The payment ${id} is gone.`);
-    return payment;
+    return (await this.payments.find(id)) ?? raise(paymentNotFound(id));
   }
 
   /** Locks the customer of a payment that the caller has already read, also if the customer is deleted. */
@@ -49,24 +49,31 @@ export class PaymentRecordsService {
     await this.customers.lockForHistory(id);
   }
 
-  /** Reads a payment and locks its customer, also if the customer is deleted. */
+  /**
+   * Reads a payment and locks its customer, also if the customer is deleted.
+   * @throws {ProblemError} `payment_not_found` as {@link get}
+   */
   async lockCustomerOf(id: string): Promise<Payment> {
     const payment = await this.get(id);
     await this.lockCustomer(payment.customerId);
     return payment;
   }
 
-  /** Locks the customer of a payment, then the payment. */
+  /**
+   * Locks the customer of a payment, then the payment.
+   * @throws {ProblemError} `payment_not_found` as {@link get}
+   */
   async lockWithCustomer(id: string): Promise<Payment> {
     await this.lockCustomerOf(id);
     return this.lock(id);
   }
 
-  /** Locks a payment. A payment is locked after its customer and its invoice, and before its refunds. */
+  /**
+   * Locks a payment. A payment is locked after its customer and its invoice, and before its refunds.
+   * @throws {ProblemError} `payment_not_found` as {@link get}
+   */
   async lock(id: string): Promise<Payment> {
-    const payment = await this.payments.lock(id);
-    invariant(payment !== null, `The payment ${id} is gone.`);
-    return payment;
+    return (await this.payments.lock(id)) ?? raise(paymentNotFound(id));
   }
 
   /** Stores an outcome of a payment. Records an event if the status changed. */

@@ -1,6 +1,7 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation, withETag } from '../../platform/http';
+import { paymentNotFound } from '../payments';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
 import { SettleRefundInSandboxDto, toFailureCode } from './dto/settle-refund-in-sandbox.dto';
 import { refundNotFound, refundNotInSandbox } from './refunds.errors';
@@ -19,7 +20,7 @@ export class SandboxRefundsController {
     access: 'refunds:write',
     answer: RefundDto,
     key: 'optional',
-    problems: [refundNotFound, refundNotInSandbox],
+    problems: [refundNotFound, paymentNotFound, refundNotInSandbox],
   })
   async settleSandboxRefund(
     @Param('id', new IdPipe('ref', refundNotFound)) id: string,

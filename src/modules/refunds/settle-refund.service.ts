@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
-import { invariant } from '../../core/invariant';
 import { changedAt } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
@@ -61,8 +60,7 @@ export class SettleRefundService {
       throw discrepancyNotApplicable(discrepancy, { recordedId: recorded.id });
     }
     const now = await this.payments.followingTimeOf(locked);
-    const before = await this.refunds.lock(id);
-    invariant(before !== null, `The refund ${id} is gone.`);
+    const before = (await this.refunds.lock(id)) ?? raise(refundNotFound(id));
     // The failure released the reserved amount, so it is reserved again.
     const payment = await this.paymentRefunds.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, reference, now);
@@ -77,6 +75,8 @@ export class SettleRefundService {
    * @param asked the refund before the provider was asked. `providerReference`: the id that the provider was asked about
    * @returns null if the refund was stored or changed since then, and `outcome` differs. The caller must then ask the
    *   provider again, because `outcome` may be older
+   * @throws {ProblemError} `payment_not_found`, `refund_not_found` if they were purged with the test clock of their
+   *   customer
    */
   settle(asked: Refund, outcome: ProviderOutcome): Promise<Refund | null> {
     const { id, paymentId, version, leasedBy, dueAt, providerReference: reference } = asked;
@@ -84,8 +84,7 @@ export class SettleRefundService {
     return this.database.transaction(async () => {
       const payment = await this.payments.lockWithCustomer(paymentId);
       const now = await this.payments.followingTimeOf(payment);
-      const before = await this.refunds.lock(id);
-      invariant(before !== null, `The refund ${id} is gone.`);
+      const before = (await this.refunds.lock(id)) ?? raise(refundNotFound(id));
       const after = withOutcome(
         before,
         toRefundOutcome(outcome, before, { answeredAt, leasedBy, dueAt }),

@@ -16,6 +16,8 @@ const TEST_CLOCK_JOBS = [
   'entitlement-windows',
 ] as const;
 
+export type KeepLease = () => Promise<void>;
+
 /** Background work that also runs while a test clock advances. Each run processes only the objects on one clock. */
 export interface TestClockJob {
   readonly name: (typeof TEST_CLOCK_JOBS)[number];
@@ -24,8 +26,10 @@ export interface TestClockJob {
   /**
    * Processes objects on the clock that are due at `now`, the time that the clock shows. Need not process all of them:
    * an advance calls it again until no object is due.
+   * @param keepLease renews the lease on the clock; call it before each part of long work. It throws if another call has
+   *   taken over the advance
    */
-  readonly runDue: (testClockId: string, now: Date) => Promise<void>;
+  readonly runDue: (testClockId: string, now: Date, keepLease: KeepLease) => Promise<void>;
 }
 
 export interface PlannedJob {

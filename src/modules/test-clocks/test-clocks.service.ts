@@ -1,4 +1,5 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { nextVersion } from '../../core/next-version';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
@@ -38,9 +39,14 @@ type ToAnswer = (clock: TestClock) => Answer;
  */
 const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
 
+const RETRY_MS = 1_000;
+/** Maximum number of attempts, one per second, to end an advance that failed. Its lease has then ended by itself. */
+const MAX_TRIES = 60;
+
 @Injectable()
-export class TestClocksService implements OnModuleInit {
+export class TestClocksService implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('test-clocks');
+  private stopping = false;
 
   constructor(
     private readonly database: Database,
@@ -60,6 +66,10 @@ export class TestClocksService implements OnModuleInit {
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
     this.abandonedWork.register({ ...leases, work: DELETION_WORK });
+  }
+
+  onModuleDestroy(): void {
+    this.stopping = true;
   }
 
   async create(name: string, instant: Date): Promise<TestClock> {
@@ -179,6 +189,9 @@ export class TestClocksService implements OnModuleInit {
       await this.recordChange(id, 'advanced', { to: to.toISOString() });
       return begun;
     });
+    const keepLease = async () => {
+      held = (await this.moveTo(held, held.instant)) ?? raise(testClockAdvancing(id));
+    };
     try {
       for (;;) {
         const next = await this.participants.nextJob(id);
@@ -187,7 +200,7 @@ export class TestClocksService implements OnModuleInit {
         // The advance is lost. `complete` changes nothing then, and throws.
         if (moved === null) break;
         held = moved;
-        await next.job.runDue(id, held.instant);
+        await next.job.runDue(id, held.instant, keepLease);
       }
     } catch (error) {
       this.logger.error(
@@ -256,11 +269,50 @@ export class TestClocksService implements OnModuleInit {
     });
   }
 
-  private interrupt(held: TestClock, status: 'advancing' | 'failed', to: Date): Promise<void> {
-    return this.database.transaction(async () => {
-      await this.end(held, status, to);
-      await this.idempotency.releaseFor([held.id]);
-    });
+  /** Ends an advance that failed. If the database fails here too, tries again in the background. */
+  private async interrupt(
+    held: TestClock,
+    status: 'advancing' | 'failed',
+    to: Date,
+  ): Promise<void> {
+    if (!(await this.tryToInterrupt(held, status, to))) void this.interruptLater(held, status, to);
+  }
+
+  private async interruptLater(
+    held: TestClock,
+    status: 'advancing' | 'failed',
+    to: Date,
+  ): Promise<void> {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      await sleep(RETRY_MS, undefined, { ref: false });
+      if (this.stopping) return;
+      try {
+        if (await this.tryToInterrupt(held, status, to)) return;
+      } catch {
+        // Another call has taken over the advance, or the clock was deleted.
+        return;
+      }
+    }
+  }
+
+  /** Returns false if the database failed. */
+  private async tryToInterrupt(
+    held: TestClock,
+    status: 'advancing' | 'failed',
+    to: Date,
+  ): Promise<boolean> {
+    try {
+      await this.database.transaction(async () => {
+        await this.end(held, status, to);
+        await this.idempotency.releaseFor([held.id]);
+      });
+      return true;
+    } catch (error) {
+      if (!isTemporaryFailure(error)) throw error;
+      const ids = { err: error, test_clock_id: held.id };
+      this.logger.warn(ids, 'the lease of a test clock was not given back');
+      return false;
+    }
   }
 
   /** @throws {ProblemError} `test_clock_advancing` if another call took over the advance, `test_clock_not_found` */

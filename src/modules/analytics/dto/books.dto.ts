@@ -18,13 +18,10 @@ export const MAX_GROUPS = 100;
 export class RevenueQueryDto extends ReportQueryDto {
   @EnumField(REVENUE_GROUPS, 'Omit it for the sums of each currency.', { optional: true })
   readonly group_by?: RevenueGroup;
-  @LimitField(
-    'Maximum number of groups per currency: those that earned most in the period. With `group_by`, windows times `limit` may be at most 10,000.',
-    {
-      max: MAX_GROUPS,
-      default: MAX_GROUPS,
-    },
-  )
+  @LimitField('Maximum number of groups per currency: those that earned most in the period.', {
+    max: MAX_GROUPS,
+    default: MAX_GROUPS,
+  })
   readonly limit?: number;
 }
 

@@ -4,7 +4,7 @@ import { isDatabaseOutOfReach, OutcomeUnknownError } from '../../../platform/dat
 import { ReturnedLeases } from '../../../platform/processes';
 import { InvoiceCollectionService, NEXT_COLLECTION, WAITING_FOR_COLLECTION } from '../../invoicing';
 import { LimitedPoller, type Payment } from '../../payments';
-import { DueQueues, TestClockParticipants } from '../../test-clocks';
+import { DueQueues, type KeepLease, TestClockParticipants } from '../../test-clocks';
 import { CloseCollectionWorkflow } from './close-collection.workflow';
 import { CollectInvoicesWorkflow, type OnFailure } from './collect-invoices.workflow';
 import { leaseOf } from './payment-lease';
@@ -40,7 +40,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     this.testClocks.registerJob({
       name: WORK,
       nextDue: NEXT_COLLECTION,
-      runDue: (testClockId, now) => this.runDueOn(testClockId, now),
+      runDue: (testClockId, now, keepLease) => this.runDueOn(testClockId, now, keepLease),
     });
   }
 
@@ -91,21 +91,24 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   };
 
   /** If a charge throws an error, the advance of the test clock fails. */
-  private async runDueOn(testClockId: string, now: Date): Promise<void> {
+  private async runDueOn(testClockId: string, now: Date, keepLease: KeepLease): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE, (_, error) => {
       throw error;
     });
     const { payments } = await this.collectInvoices.begin(testClockId, now, BATCH_SIZE);
-    await this.finish(payments);
+    await this.finish(payments, keepLease);
   }
 
   /**
    * Charges payments that are leased together, one after the other, so that the order of the events is reproducible. If
    * a charge throws an error, gives back the lease (the claim of this process) on all payments that are not finished.
    */
-  private finish(payments: readonly Payment[]): Promise<void> {
+  private finish(payments: readonly Payment[], keepLease?: KeepLease): Promise<void> {
     return this.leases.finish(leaseOf(payments), async () => {
-      for (const payment of payments) await this.collectInvoices.charge(payment);
+      for (const payment of payments) {
+        await keepLease?.();
+        await this.collectInvoices.charge(payment);
+      }
     });
   }
 }

@@ -10,6 +10,7 @@ import {
   PaymentDto,
   paymentMethodNotAccepted,
   paymentMethodRequired,
+  paymentNotFound,
   paymentProviderNotEnabled,
   toMethodChoice,
   toPaymentDto,
@@ -41,6 +42,7 @@ export class InvoicePaymentsController {
       paymentMethodRequired,
       paymentProviderNotEnabled,
       referenceNotFound,
+      paymentNotFound,
       ...TEST_CLOCK_PROBLEMS,
     ],
   })

@@ -11,6 +11,7 @@ import {
   PaymentDto,
   paymentMethodNotAccepted,
   paymentMethodRequired,
+  paymentNotFound,
   paymentProviderNotEnabled,
   toPaymentDto,
   toPaymentRequest,
@@ -45,6 +46,7 @@ export class PaymentCommandsController {
       invoiceNotPayable,
       invoicePaymentPending,
       paymentExceedsInvoice,
+      paymentNotFound,
       ...TEST_CLOCK_PROBLEMS,
     ],
   })

@@ -67,6 +67,7 @@ export class SettlePaymentWorkflow {
    * Writes the outcome of a charge. If the payment already has a final outcome, leaves it as it is, and records a
    * discrepancy if the new outcome contradicts it.
    * @param isReserved false if the payment has reserved no amount on its invoice
+   * @throws {ProblemError} `payment_not_found` if the payment was purged with the test clock of its customer
    */
   settle(
     { id, ...lease }: LeasedPayment,

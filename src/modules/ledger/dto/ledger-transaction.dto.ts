@@ -15,7 +15,6 @@ import {
   toDto,
   ToField,
   toInstantRange,
-  toWireAmount,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
 import type { PostedTransaction, TransactionFilter } from '../domain/posted-transaction';
@@ -100,12 +99,16 @@ export function toTransactionFilter(query: ListLedgerTransactionsDto): Transacti
   };
 }
 
+/**
+ * Rounds amounts beyond +-(2^53-1) to about 16 digits. Earlier releases could post such amounts, and the list must still
+ * show them. New invoices that would post them are refused with the error `invoice_too_large`.
+ */
 export function toLedgerTransactionDto(transaction: PostedTransaction): LedgerTransactionDto {
   return toDto(LedgerTransactionDto, {
     ...transaction,
     postings: transaction.postings.map(({ account, amountMinor }) => ({
       account,
-      amount: toWireAmount(amountMinor),
+      amount: Number(amountMinor),
     })),
   });
 }

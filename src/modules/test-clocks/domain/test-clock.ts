@@ -22,8 +22,8 @@ export interface TestClock {
 }
 
 /**
- * Duration of a lease, in milliseconds. An advance renews its lease before each job, which takes less time than this. A
- * purge renews it with each group of customers, which can take longer, but locks the row of the clock.
+ * Duration of a lease, in milliseconds. An advance renews its lease before each job and before each charge of an
+ * invoice, which take less time than this. A purge renews it with each group of customers, which can take longer, but locks the row of the clock.
  */
 const LEASE_MS = 60_000;
 
