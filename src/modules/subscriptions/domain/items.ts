@@ -163,7 +163,7 @@ function isSamePrice(one: SoldPrice, other: SoldPrice): boolean {
 }
 
 function termsOf(price: SoldPrice): string {
-  return JSON.stringify(normalized({ ...price, priceId: null }));
+  return JSON.stringify(normalized({ ...price, priceId: null, name: null }));
 }
 
 const DECIMAL = /^\d+(\.\d+)?$/;
