@@ -352,6 +352,35 @@ describe('the verification of the ledger', () => {
       expect(failures).toEqual({ running_subscriptions_have_due_work: [subscription] });
     });
 
+    it('finds a running subscription with a price that is not billed any more', async () => {
+      const set = (column: string, value: string) =>
+        `UPDATE subscription_item SET ${column} = ${value} WHERE subscription_id = '${subscription}'`;
+      const failures = await failuresAfter(set('end_at', 'start_at'), set('end_at', 'NULL'));
+      expect(failures).toMatchObject({ running_subscriptions_bill_their_prices: [subscription] });
+    });
+
+    it('finds a running subscription that bills a price of another plan, and a change mends it', async () => {
+      const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_000 }];
+      const plan = { code: 'other', name: 'Other', currency: 'EUR', interval: 'month', prices };
+      const other = await post('plans', plan);
+      const change = (body: object) =>
+        engine.http
+          .post(`/v1/subscriptions/${subscription}/change`)
+          .send({ when: 'now', proration: 'none', ...body })
+          .expect(200);
+      await change({ plan_id: other });
+      await engine.database.query(
+        `UPDATE subscription_item SET end_at = CASE WHEN end_at IS NULL THEN start_at END WHERE subscription_id = $1`,
+        [subscription],
+      );
+      expect((await failed()).map(({ name, offending }) => [name, offending])).toEqual([
+        ['running_subscriptions_bill_their_prices', [subscription]],
+      ]);
+      await change({ quantity: '2' });
+      await change({ quantity: '1' });
+      expect(await failed()).toEqual([]);
+    });
+
     it('finds a credit note whose deferred part differs from its posting', async () => {
       const one = ['credit_note', 'deferred', 'invoice_id', invoice] as const;
       expect(await failuresWithOneMoreIn(...one, -1)).toEqual({

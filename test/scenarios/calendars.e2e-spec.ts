@@ -1,4 +1,5 @@
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { withoutTriggers } from '../support/without-triggers';
 
 describe('periods in local time zones', () => {
   let engine: TestApp;
@@ -206,5 +207,45 @@ describe('new time zone data', () => {
     await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     expect((await story.amounts()).at(-1)).toEqual([-2_500]);
     await story.verify();
+  });
+
+  describe('that give the current period fewer days', () => {
+    /** Subscribes from 10 to 29 February. By data from before 2024, `Asia/Almaty` stays at +6, as Bishkek does. */
+    async function begin() {
+      const story = await Story.begin(engine, '2024-02-10T00:00:00Z', { timezone: 'Asia/Bishkek' });
+      const { id } = await story.subscribe(await story.plan(2_900), { billing_anchor: 'calendar' });
+      return { story, id };
+    }
+
+    /** By the new data, `Asia/Almaty` is at +5 from 1 March, so that the stored period ends on 29 February at 23:00. */
+    const update = (id: string) =>
+      withoutTriggers(engine, [
+        `UPDATE subscription SET time_zone = 'Asia/Almaty' WHERE id = '${id}'`,
+        `UPDATE invoice_line SET time_zone = 'Asia/Almaty' FROM subscription_item item
+         WHERE item.id = item_id AND item.subscription_id = '${id}'`,
+      ]);
+
+    it('let a change credit the rest of it', async () => {
+      const { story, id } = await begin();
+      await update(id);
+      await story.advance('2024-02-20T00:00:00Z');
+      await story.command(id, 'change', { plan_id: await story.plan(5_800), when: 'now' });
+      // 9 of 19 days are left, of 28 in the whole period.
+      expect(await story.amounts()).toEqual([[2_000], [1_864, -947]]);
+      await story.verify();
+    });
+
+    it.each(['now', 'at'])('let a cancellation credit the rest of it; when: %s', async (when) => {
+      const { story, id } = await begin();
+      const cancel = { when, credit_unused: true };
+      if (when === 'at')
+        await story.command(id, 'cancel', { ...cancel, at: '2024-02-20T12:00:00Z' });
+      await update(id);
+      await story.advance('2024-02-20T12:00:00Z');
+      if (when === 'now') await story.command(id, 'cancel', cancel);
+      // The day of the end is used.
+      expect(await story.amounts()).toEqual([[2_000], [-842]]);
+      await story.verify();
+    });
   });
 });

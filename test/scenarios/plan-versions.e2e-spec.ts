@@ -135,6 +135,22 @@ describe('versions of a plan under a running subscription', () => {
       await story.verify();
     });
 
+    it('and a name of digits, bills nothing for it at the change or the renewal', async () => {
+      const named = (name: string) => seats('1000').map((price) => ({ ...price, name }));
+      const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+      const plan = await story.planOf(named('0815'));
+      const { id } = await story.subscribe(plan.id);
+      const latest = { plan_version: 'latest', when: 'now' };
+      await send(`/v1/plans/${plan.id}/versions`, { prices: [...flat(3_100), ...named('0815')] });
+      await story.command(id, 'change', { ...latest, when: 'period_end' });
+      await story.advance('2026-04-01T00:00:00.000Z');
+      expect(await newest(story)).toEqual([1_000, 3_100]);
+      await send(`/v1/plans/${plan.id}/versions`, { prices: named('0815') });
+      await story.command(id, 'change', latest);
+      expect(await newest(story)).toEqual([-3_100]);
+      await story.verify();
+    });
+
     it('counts its usage as one quantity over the change, and corrects late usage of it', async () => {
       const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
       const { id: meter_id, event } = await story.meter();

@@ -1,4 +1,4 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-04-01T00:00:00.000Z';
 /** The first change, without proration, which postpones its prices to 1 May. */
@@ -28,13 +28,14 @@ describe('a change with proration after one without', () => {
   }
 
   /** Subscribes to a plan with a base fee and seats, and changes to another base fee without proration. */
-  async function begin(from: number, to: number) {
+  async function begin(from: number, to: number, couponOf?: (planId: string) => Promise<string>) {
     const story = await Story.begin(engine, START);
     const [former, next] = [
       await story.planOf([base(from), seat]),
       await story.planOf([base(to), seat]),
     ];
-    const { id } = await story.subscribe(former.id);
+    const terms = couponOf === undefined ? {} : { coupon: await couponOf(former.id) };
+    const { id } = await story.subscribe(former.id, terms);
     await story.advance(POSTPONED);
     await story.command(id, 'change', { plan_id: next.id, when: 'now', proration: 'none' });
     await story.advance(CHANGE);
@@ -125,6 +126,107 @@ describe('a change with proration after one without', () => {
     await story.advance(MAY);
     // 18 calls, 10 of them free.
     expect(await since(story)).toEqual([[3_000, 800]]);
+    await story.verify();
+  });
+
+  it.each(['another plan', 'another version'])(
+    'to a quantity that was postponed before still bills %s from the next period on',
+    async (target) => {
+      const dear = [{ ...seat, unit_amount: '120' }];
+      const story = await Story.begin(engine, START);
+      const plan = await story.planOf([seat]);
+      const { id } = await story.subscribe(plan.id, { quantity: '10' });
+      await story.advance(POSTPONED);
+      if (target === 'another version') {
+        await post(engine, `/v1/plans/${plan.id}/versions`, { prices: dear });
+      }
+      const terms =
+        target === 'another version'
+          ? { plan_version: 'latest' }
+          : { plan_id: (await story.planOf(dear)).id };
+      const change = (body: object) => story.command(id, 'change', { when: 'now', ...body });
+      await change({ ...terms, proration: 'none' });
+      await change({ quantity: '12', proration: 'none' });
+      await story.advance(CHANGE);
+      await change({ quantity: '10' });
+      await story.advance('2026-06-01T00:00:00.000Z');
+      expect(await story.amounts()).toEqual([[1_000], [1_200], [1_200]]);
+      await story.verify();
+    },
+  );
+
+  it('to a quantity of an add-on that was postponed before bills it from the next period on', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe((await story.planOf([seat])).id);
+    const terms = { code: 'extra', name: 'Extra', currency: 'USD', prices: [seat] };
+    const { id: addon_id } = await post(engine, '/v1/addons', terms);
+    const change = (quantity: string, fields: object = {}) =>
+      story.command(id, 'change', { addons: [{ addon_id, quantity }], when: 'now', ...fields });
+    await change('2', { proration: 'none' });
+    await change('3', { proration: 'none' });
+    await story.advance(CHANGE);
+    await change('2');
+    await story.advance('2026-06-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[100], [100, 200], [100, 200]]);
+    await story.verify();
+  });
+
+  describe('with coupons for certain plans', () => {
+    let codes = 0;
+
+    async function halfOf(planId: string): Promise<string> {
+      const code = `HALF${(codes += 1)}`;
+      const terms = { type: 'percent', percent_off: '50', duration: 'forever' };
+      await post(engine, '/v1/coupons', { code, ...terms, plan_ids: [planId] });
+      return code;
+    }
+
+    /** Returns the amount and the discount of each line of the last invoice. */
+    const lastOf = async (story: Story) =>
+      (await story.invoices())
+        .at(-1)
+        ?.lines.map(({ amount, discount }) => [amount, discount] as const)
+        .sort(([one], [other]) => other - one);
+
+    it.each([
+      ['the new', 4_500, 50],
+      ['the former', 0, 0],
+    ])('bills a new version of the new plan with those of %s plan', async (of, ...discounts) => {
+      const isNew = of === 'the new';
+      const { story, id, next, change } = await begin(3_000, 6_000, isNew ? undefined : halfOf);
+      if (isNew) await story.command(id, 'coupons', { code: await halfOf(next) });
+      await post(engine, `/v1/plans/${next}/versions`, { prices: [base(9_000), seat] });
+      await change({ plan_version: 'latest' });
+      await story.advance(MAY);
+      expect(await lastOf(story)).toEqual([
+        [9_000, discounts[0]],
+        [100, discounts[1]],
+      ]);
+      await story.verify();
+    });
+
+    it('bills another quantity at the prices of the new plan from the next period on', async () => {
+      const { story, id, next, change } = await begin(3_000, 3_000);
+      await story.command(id, 'coupons', { code: await halfOf(next) });
+      await change({ quantity: '3' });
+      await story.advance(MAY);
+      expect(await lastOf(story)).toEqual([
+        [3_000, 1_500],
+        [300, 150],
+      ]);
+      await story.verify();
+    });
+  });
+
+  it('back to a newer version of the former plan continues the prices that did not change', async () => {
+    const { story, former, change } = await begin(3_000, 6_000);
+    await post(engine, `/v1/plans/${former}/versions`, { prices: [base(9_000), seat] });
+    await change({ plan_id: former });
+    await story.advance(MAY);
+    expect(await since(story)).toEqual([
+      [4_500, -1_500],
+      [100, 9_000],
+    ]);
     await story.verify();
   });
 

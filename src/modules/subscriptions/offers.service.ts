@@ -67,6 +67,11 @@ export class OffersService {
     return this.resolve({ version, currency, expectedId, quantity, addons }, heldIds);
   }
 
+  /** Returns the ids of the prices of all versions of a plan. */
+  async getPriceIds(planId: string): Promise<ReadonlySet<string>> {
+    return new Set((await this.catalog.getPriceIdsOfPlans([planId])).get(planId));
+  }
+
   private async versionOf(
     held: Subscription,
     change: ChangeSubscription,

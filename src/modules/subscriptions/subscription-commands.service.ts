@@ -60,7 +60,8 @@ export class SubscriptionCommandsService {
     }
     const prorates =
       command.proration === null ? offer.proration !== 'none' : command.proration === 'prorate';
-    return decideChangeNow(snapshot, offer, prorates, now, SUBSCRIPTION_IDS);
+    const planPriceIds = await this.offers.getPriceIds(offer.planId);
+    return decideChangeNow(snapshot, offer, planPriceIds, prorates, now, SUBSCRIPTION_IDS);
   }
 
   /**

@@ -67,7 +67,7 @@ export function swap(
   at: number,
 ): { readonly ended: readonly Item[]; readonly added: readonly Item[] } {
   const { items, terms: held } = subscription;
-  const isVersion = isVersionOf(held, terms);
+  const isSameInterval = held.version.interval === terms.version.interval;
   const added: Item[] = [];
   const ended: Item[] = [];
   const dropped = new Set<Item>();
@@ -80,9 +80,9 @@ export function swap(
     const later = new Set(mine.filter(({ from }) => from > at));
     const wanted = itemsOf(terms, at).filter(({ price }) => placeOf(price) === place);
     const priced = (all: Iterable<Item>, item: Item): Item | undefined =>
-      [...all].find((one) => isSamePrice(one, item, isVersion));
+      [...all].find((one) => isSamePrice(one, item, isSameInterval));
     for (const item of wanted) {
-      const same = [...present].find((one) => isSame(one, item, isVersion));
+      const same = [...present].find((one) => isSame(one, item, isSameInterval));
       if (same !== undefined) {
         same.to = FOREVER;
         present.delete(same);
@@ -130,23 +130,21 @@ function partOf({ version, quantity, addons }: Terms, place: number | null) {
   return found === undefined ? null : { sold: null, quantity: found.quantity };
 }
 
-function isSame(one: Item, other: Item, isVersion: boolean): boolean {
-  return isSamePrice(one, other, isVersion) && one.quantity === other.quantity;
+function isSame(one: Item, other: Item, isSameInterval: boolean): boolean {
+  return isSamePrice(one, other, isSameInterval) && one.quantity === other.quantity;
 }
 
 /**
- * Returns true if two items sell the same price. A price in another version of the plan is the same if its terms and
- * the proration of the items are equal. An item keeps its proration even after a change of the plan.
+ * Returns true if two items sell the same price. A price in another version of the plan is the same if its terms,
+ * which include the plan, and the proration of the items are equal. An item keeps its proration even after a change of
+ * the plan.
  */
-function isSamePrice(one: Item, other: Item, isVersion: boolean): boolean {
+function isSamePrice(one: Item, other: Item, isSameInterval: boolean): boolean {
   const isEqual =
-    isVersion && one.proration === other.proration && isDeepStrictEqual(one.price, other.price);
+    isSameInterval &&
+    one.proration === other.proration &&
+    isDeepStrictEqual(one.price, other.price);
   return isEqual || one.price === other.price;
-}
-
-/** Returns true if terms are for versions of one plan with the same interval. */
-function isVersionOf({ version: one }: Terms, { version: other }: Terms): boolean {
-  return one.plan === other.plan && one.interval === other.interval;
 }
 
 /** Returns true if an item ended and others replaced it, in the plan or in the same add-on. */

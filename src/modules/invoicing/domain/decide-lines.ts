@@ -267,7 +267,7 @@ export function creditTraceOf(
 ): CreditTrace & { readonly held: HeldTerms } {
   const parts = [line, ...trueUpsOf(line, billed)];
   const billedMinor = totalOf(parts, ({ amount }) => amount);
-  const billedProration = billedPartOf(line);
+  const billedProration = billedPartOf(line, unused);
   return {
     kind: 'credit',
     fullAmount: formatExact(forFullPeriod(billedMinor, billedProration)),

@@ -4,13 +4,19 @@ import type { CreditLineRequest } from './line-item-request';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Returns the part of the full period that a line billed; null: all of it. Even a line without proration can have
- * billed only a part, because a plan without proration charges the full price for a short first period.
+ * Returns the part of the full period that a line billed, counted as `part`, another part of the same period; null: all
+ * of it. Even a line without proration can have billed only a part, because a plan without proration charges the full
+ * price for a short first period.
  */
-export function billedPartOf(line: InvoiceLine): Proration | null {
+export function billedPartOf(line: InvoiceLine, part: Proration): Proration | null {
   const { proration, period, fullPeriod } = line;
   const isFull = period?.startAt.getTime() === fullPeriod?.startAt.getTime();
-  return proration ?? (isFull ? null : partOfFullPeriod(line));
+  if (proration === null) return isFull ? null : partOfFullPeriod(line);
+  // Time zone data that are newer than the line can give the period another number of days.
+  const isRecounted =
+    part.unit === proration.unit &&
+    (part.denominator !== proration.denominator || part.numerator > proration.numerator);
+  return isRecounted ? partOfFullPeriod(line) : proration;
 }
 
 function partOfFullPeriod(line: InvoiceLine): Proration {
@@ -36,12 +42,11 @@ export function unusedOf(line: InvoiceLine, request: CreditLineRequest): Prorati
     const counted = from < period.startAt ? unit : (request.unit ?? unit);
     return prorate(counted, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
   }
-  const billed = line.proration ?? partOfFullPeriod(line);
   const used = prorate(
     unit,
     { startAt: period.startAt, endAt: from, end: 'termination' },
     fullPeriod,
     timeZone,
   );
-  return unusedPart(used, billed);
+  return unusedPart(used, billedPartOf(line, used) ?? partOfFullPeriod(line));
 }

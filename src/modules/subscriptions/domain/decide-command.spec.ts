@@ -90,7 +90,8 @@ class CommandHistory {
   }
 
   change(offer: Offer, at: Date, prorates = true): readonly unknown[] {
-    return this.take(decideChangeNow(this.snapshot, offer, prorates, at, this.ids));
+    const priceIds = new Set(offer.items.map(({ price }) => price.priceId));
+    return this.take(decideChangeNow(this.snapshot, offer, priceIds, prorates, at, this.ids));
   }
 
   pause(at: Date): void {

@@ -66,10 +66,12 @@ function isRunning({ status }: Subscription): boolean {
  *   the period and starts a new one.
  * - Without proration, new prices start with the next period. A change of the interval is scheduled for the end of the
  *   period.
+ * @param planPriceIds ids of the prices of all versions of the offer's plan
  */
 export function decideChangeNow(
   snapshot: Snapshot,
   offer: Offer,
+  planPriceIds: ReadonlySet<string>,
   prorates: boolean,
   now: Date,
   ids: NewSubscriptionIds,
@@ -79,7 +81,7 @@ export function decideChangeNow(
   if (hasOffer(before, offer)) return outcomeOf(before, {});
   const changed = withOffer(before, offer);
   if (period.isTrial) {
-    const swapped = swapItems(snapshot.items, offer, before, now, ids);
+    const swapped = swapItems(snapshot.items, offer, before, now, ids, planPriceIds);
     return outcomeOf(changed, { ...changesOf(swapped), events: ['updated'] });
   }
   if (!isSameInterval(before, offer)) {
@@ -88,7 +90,7 @@ export function decideChangeNow(
       : decideChangeAtEnd(snapshot, offer, now, ids);
   }
   const at = prorates ? now : period.endAt;
-  const swapped = swapItems(snapshot.items, offer, before, at, ids);
+  const swapped = swapItems(snapshot.items, offer, before, at, ids, planPriceIds);
   const endedIds = new Set(swapped.ended.map(({ id }) => id));
   const replaced = snapshot.items.filter(({ id }) => endedIds.has(id));
   const lines = prorates

@@ -65,6 +65,8 @@ export interface SwappedItems {
  * - All other items end at `at`. Items that would start later are deleted.
  * - If only the quantity changes, and an earlier change planned new prices for the end of the period, these prices
  *   still start then. Until then, the present prices apply to the new quantity.
+ * @param planPriceIds ids of the prices of all versions of the offer's plan. Null at the end of a period: all items are
+ *   then of the plan of the subscription. Before, items of its former plan run after a change without proration
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
@@ -72,17 +74,21 @@ export function swapItems(
   before: SubscribedTerms,
   at: Date,
   ids: NewSubscriptionIds,
+  planPriceIds: ReadonlySet<string> | null = null,
 ): SwappedItems {
-  const isSamePlan = before.planId === offer.planId && isSameInterval(before, offer);
+  const isOfPlan = ({ price }: SubscriptionItem): boolean =>
+    planPriceIds?.has(price.priceId) ?? before.planId === offer.planId;
   const touched = items.filter(({ addonId }) => !keepsTerms(before, offer, addonId));
   const left = touched.filter((item) => item.startAt <= at && isBilledAfter(at)(item));
-  const later = touched.filter(({ startAt }) => startAt > at);
+  // Without items that an earlier change ended at their own start: they are never billed.
+  const later = touched.filter((item) => item.startAt > at && isBilledAfter(item.startAt)(item));
   const added: SubscriptionItem[] = [];
   const reopened: SubscriptionItem[] = [];
   const removed: SubscriptionItem[] = [];
   const ended: SubscriptionItem[] = [];
   const isSame = (one: SubscriptionItem, other: SubscriptionItem): boolean =>
-    one.addonId === other.addonId && isSamePriceOf(one, other, isSamePlan);
+    one.addonId === other.addonId &&
+    isSamePriceOf(one, other, isSameInterval(before, offer) && isOfPlan(one) && isOfPlan(other));
   const offered = itemsOf(before.id, offer, at, ids);
   for (const item of offered) {
     if (keepsTerms(before, offer, item.addonId)) continue;
@@ -163,7 +169,7 @@ function isSamePrice(one: SoldPrice, other: SoldPrice): boolean {
 }
 
 function termsOf(price: SoldPrice): string {
-  return JSON.stringify(normalized({ ...price, priceId: null }));
+  return JSON.stringify(normalized({ ...price, priceId: null, name: null }));
 }
 
 const DECIMAL = /^\d+(\.\d+)?$/;

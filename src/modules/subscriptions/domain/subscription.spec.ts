@@ -145,6 +145,15 @@ describe('the items of an offer', () => {
     expect([swapped.added.length, swapped.ended.length]).toEqual([ended, ended]);
   });
 
+  it.each(['0815', '123456789012345678901'])('that have the name %s go on', (name) => {
+    const [held, equal] = [price('price_1'), price('price_2')].map((one) => ({ ...one, name }));
+    const offered = { ...offer('2'), planVersionId: 'planv_2' };
+    const items = [{ addonId: null, price: equal ?? price('price_2'), quantity: '2' }];
+    const running = item('si_1', '2', { price: held });
+    const swapped = swapItems([running], { ...offered, items }, BEFORE, NOW, newIds());
+    expect(swapped).toMatchObject({ added: [], ended: [], removed: [] });
+  });
+
   it('of another quantity end, and start again', () => {
     const swapped = swapItems([item('si_1', '2')], offer('5'), BEFORE, NOW, newIds());
     expect(swapped.ended).toEqual([
