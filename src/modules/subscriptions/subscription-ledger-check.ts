@@ -16,7 +16,8 @@ const NEVER_BILLED = `
  */
 const BILLED_OTHERWISE = `
   WITH running AS (
-    SELECT * FROM subscription WHERE status IN ('trialing', 'active', 'past_due', 'unpaid')
+    SELECT id, plan_id, plan_version_id, addons FROM subscription
+    WHERE status IN ('trialing', 'active', 'past_due', 'unpaid')
   )
   SELECT DISTINCT id FROM (
     SELECT running.id, running.plan_id AS seller_id, 1 AS missing
