@@ -1,5 +1,5 @@
 import { OutcomeUnknownError } from '../../src/platform/database';
-import { RateLimits } from '../../src/platform/rate-limits';
+import { rateLimitAddress, RateLimits } from '../../src/platform/rate-limits';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const BOOTSTRAP = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -233,6 +233,39 @@ describe('rate limits', () => {
     } finally {
       await engine.database.query('ALTER TABLE absent RENAME TO rate_limit_count');
     }
+  });
+
+  describe('of strangers', () => {
+    /** Sends a request of each address. Returns whether the last one is refused. */
+    function isRefused(...addresses: readonly string[]): boolean {
+      const limits = engine.app.get(RateLimits);
+      const taken = addresses.map((address) =>
+        limits.take(`address:${rateLimitAddress(address)}`, 4),
+      );
+      return taken.at(-1)?.isExceeded ?? false;
+    }
+
+    const networks = (count: number, addressOf: (group: string) => string) =>
+      Array.from({ length: count }, (_, index) => addressOf(index.toString(16)));
+
+    it('let addresses in although one host uses all networks of its /48', () => {
+      expect(isRefused('2001:db8:2::1')).toBe(false);
+      expect(isRefused(...networks(65_536, (group) => `2001:db8:1:${group}::1`))).toBe(true);
+      expect(isRefused('203.0.113.7')).toBe(false);
+      expect(isRefused('2001:db8:3::1')).toBe(false);
+      expect(isRefused('2001:db8:2::1')).toBe(false);
+    });
+
+    it('let IPv4 addresses in although one host uses very many IPv6 networks', () => {
+      expect(isRefused(...networks(65_536, (group) => `2001:db8:${group}::1`))).toBe(true);
+      expect(isRefused('203.0.113.7')).toBe(false);
+    });
+
+    it('are shared by IPv4 addresses once too many are counted, but not with keys', async () => {
+      const addresses = Array.from({ length: 26_000 }, (_, at) => `10.1.${at >> 8}.${at % 256}`);
+      expect(isRefused(...addresses)).toBe(true);
+      expect((await get()).status).toBe(200);
+    });
   });
 
   it('are off by default where no credential is required', async () => {

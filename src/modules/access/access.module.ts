@@ -1,7 +1,5 @@
 import { Module } from '@nestjs/common';
 import { CustomersModule } from '../customers';
-import { SessionsModule } from '../sessions';
-import { StudioModule } from '../studio';
 import { ApiKeysController } from './api-keys.controller';
 import { ApiKeysRepository } from './api-keys.repository';
 import { ApiKeysService } from './api-keys.service';
@@ -12,7 +10,7 @@ import { CustomerTokensRepository } from './customer-tokens.repository';
 import { CustomerTokensService } from './customer-tokens.service';
 
 @Module({
-  imports: [CustomersModule, SessionsModule, StudioModule],
+  imports: [CustomersModule],
   controllers: [ApiKeysController, CustomerTokensController],
   providers: [
     ApiKeysRepository,

@@ -11,10 +11,8 @@ import { BoundedMap } from '../../platform/caching';
 import { Clock } from '../../platform/clock';
 import { unauthenticated } from '../../platform/errors';
 import { ClockCheck } from '../../platform/processes';
-import { SecondFactorsService } from '../sessions';
-import { AdminAccounts } from '../studio';
 import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
-import { CustomerTokensRepository } from './customer-tokens.repository';
+import { CustomerTokensRepository, type TokenHolderRow } from './customer-tokens.repository';
 
 /**
  * Time for which a credential read from the database is cached. Every process notices a revocation within this time.
@@ -33,21 +31,25 @@ interface Holder {
   readonly freshUntil: number;
 }
 
+interface Load {
+  readonly holder: Promise<Holder>;
+  readonly freshUntil: number;
+}
+
 /** Verifies API keys and customer tokens. Caches each of them for {@link CACHE_MS}. */
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger('credentials');
   /** Cached API keys and customer tokens, by the SHA-256 of the secret. */
   private readonly cache = new BoundedMap<string, Holder>(MAX_CACHED);
-  private readonly loading = new Map<string, Promise<Principal>>();
+  /** Running reads of credentials, by the SHA-256 of the secret. */
+  private readonly loading = new Map<string, Load>();
   /** Time of the last use that this process recorded, in milliseconds since 1970, by id of the API key. */
   private readonly touchedAt = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(
     private readonly keys: ApiKeysRepository,
     private readonly tokens: CustomerTokensRepository,
-    private readonly admins: AdminAccounts,
-    private readonly secondFactors: SecondFactorsService,
     private readonly clock: Clock,
     private readonly clockCheck: ClockCheck,
   ) {}
@@ -58,59 +60,39 @@ export class Credentials {
     const cached = this.cache.get(hash);
     if (cached !== undefined && performance.now() < cached.freshUntil) return this.admit(cached);
     if (faultOfChosenSecret(credential) !== null) throw unauthenticated('malformed');
-    const loading = this.loading.get(hash) ?? this.load(hash, credential.startsWith(TOKEN_PREFIX));
-    this.loading.set(hash, loading);
-    return loading;
+    return this.load(hash, credential.startsWith(TOKEN_PREFIX));
   };
 
   /** Clears only the cache of this process. The caches of other processes expire within {@link CACHE_MS}. */
   forgetAll(): void {
     this.cache.clear();
+    this.loading.clear();
   }
 
+  /** Waits for a running read of the credential, unless that is older than a cached credential may be. */
   private async load(hash: string, isToken: boolean): Promise<Principal> {
+    const nowMs = performance.now();
+    let load = this.loading.get(hash);
+    if (load === undefined || nowMs >= load.freshUntil) {
+      const freshUntil = nowMs + CACHE_MS;
+      load = { holder: this.read(hash, isToken, freshUntil), freshUntil };
+      this.loading.set(hash, load);
+    }
     try {
-      const freshUntil = performance.now() + CACHE_MS;
-      const holder = isToken
-        ? await this.tokenHolder(hash, freshUntil)
-        : keyHolder(await this.keys.findHolder(hash), freshUntil);
-      if (holder === null) throw unauthenticated('unknown');
-      this.cache.set(hash, holder);
+      const holder = await load.holder;
+      if (this.loading.get(hash) === load) this.cache.set(hash, holder);
       return this.admit(holder);
     } finally {
-      this.loading.delete(hash);
+      if (this.loading.get(hash) === load) this.loading.delete(hash);
     }
   }
 
-  /**
-   * Returns the rights that a customer token gives; null if the token is unknown. The token stops working when its
-   * customer is deleted, when the API key that issued the token expires or is revoked, or when the admin who issued it
-   * becomes inactive. The token gives only scopes that its issuer still has.
-   */
-  private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
-    const row = await this.tokens.findHolder(hash);
-    if (row === null) return null;
-    const ends = [row.expires_at, row.issuer_expires_at].flatMap((at) => at?.getTime() ?? []);
-    const isByAdmin = row.created_by.startsWith(ADMIN_PREFIX);
-    const admin = isByAdmin ? await this.admins.find(row.created_by) : null;
-    const mustEnrol =
-      row.issuer_used_password && (await this.secondFactors.isMissing(row.created_by));
-    const held = new Set(admin === null ? row.issuer_scopes : scopesOfAdmin(admin.role, mustEnrol));
-    // An issuer without a credential (`AUTH=open`) has no scopes to lose.
-    const isFree = !isByAdmin && row.issuer_scopes === null;
-    const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));
-    return {
-      principal: {
-        ...principalWith('customer_token', row.id, scopes, row.customer_id),
-        requestLimits: { perMinute: row.issuer_requests_per_minute, usagePerMinute: null },
-      },
-      revokedAt:
-        row.customer_deleted_at ??
-        row.issuer_revoked_at ??
-        (admin?.isActive === false ? admin.sessionsValidFrom : null),
-      expiresAtMs: Math.min(...ends),
-      freshUntil,
-    };
+  private async read(hash: string, isToken: boolean, freshUntil: number): Promise<Holder> {
+    const holder = isToken
+      ? tokenHolder(await this.tokens.findHolder(hash), freshUntil)
+      : keyHolder(await this.keys.findHolder(hash), freshUntil);
+    if (holder === null) throw unauthenticated('unknown');
+    return holder;
   }
 
   private admit({ principal, revokedAt, expiresAtMs }: Holder): Principal {
@@ -154,6 +136,32 @@ function keyHolder(row: KeyHolderRow | null, freshUntil: number): Holder | null 
     },
     revokedAt: row.revoked_at,
     expiresAtMs: Math.min(...ends, Infinity),
+    freshUntil,
+  };
+}
+
+/**
+ * Returns the rights that a customer token gives; null if the token is unknown. The token stops working when its
+ * customer is deleted, when the API key that issued the token expires or is revoked, or when the admin who issued it
+ * becomes inactive. The token gives only scopes that its issuer still has.
+ */
+function tokenHolder(row: TokenHolderRow | null, freshUntil: number): Holder | null {
+  if (row === null) return null;
+  const ends = [row.expires_at, row.issuer_expires_at].flatMap((at) => at?.getTime() ?? []);
+  const { admin_role: role } = row;
+  const held = new Set(
+    role === null ? row.issuer_scopes : scopesOfAdmin(role, row.admin_must_enrol),
+  );
+  // An issuer without a credential (`AUTH=open`) has no scopes to lose.
+  const isFree = !row.created_by.startsWith(ADMIN_PREFIX) && row.issuer_scopes === null;
+  const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));
+  return {
+    principal: {
+      ...principalWith('customer_token', row.id, scopes, row.customer_id),
+      requestLimits: { perMinute: row.issuer_requests_per_minute, usagePerMinute: null },
+    },
+    revokedAt: row.customer_deleted_at ?? row.issuer_revoked_at ?? row.admin_inactive_since,
+    expiresAtMs: Math.min(...ends),
     freshUntil,
   };
 }

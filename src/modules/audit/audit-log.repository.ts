@@ -65,13 +65,16 @@ const COUNTS = `
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
 /**
- * Returns SQL for the first `$8` matching changes with positions in `($6, $7]`.
+ * Returns SQL for the first `$8` matching changes with positions in `($6, $7]`. Looks up the entry of each change, as
+ * `OFFSET 0` enforces. PostgreSQL expects one row of a join by id and time, and would read all later changes.
  * @param values SQL of the column `changes`: either the stored values, or NULL to leave them unread
  */
 const changesWithin = (values: string): string => `
   SELECT ${HEAD}, ${CHANGE}, ${values} FROM audit_change AS change
-  JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at
-  WHERE ${MATCHES} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
+  CROSS JOIN LATERAL (
+    SELECT * FROM audit_log AS entry
+    WHERE entry.id = change.entry_id AND entry.created_at = change.created_at OFFSET 0) AS entry
+  WHERE ${MATCHES.replaceAll('entry.created_at', 'change.created_at')} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
     AND change.position <= $7
   ORDER BY change.position LIMIT $8`;
 

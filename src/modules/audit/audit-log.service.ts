@@ -8,6 +8,8 @@ import type { AuditEntry, AuditFilter, ExportedChange } from './domain/audit-ent
 import { SealsRepository } from './seals.repository';
 
 const CHANGES_PER_READ = 500;
+/** Maximum positions per read of an export by actor or operation, because few of their changes may match. */
+const POSITIONS_PER_READ = 10_000n;
 
 /** Longest time for which an export waits for the end of open transactions that have written changes. */
 const LONGEST_WAIT_MS = 2_000;
@@ -36,12 +38,14 @@ export class AuditLogService {
    */
   async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange> {
     const to = await this.finalPosition();
-    for (let after = position; ;) {
-      const batch = await this.log.changesWithin({ after, to }, filter, CHANGES_PER_READ);
+    const readsEntries = filter.actorId !== null || filter.operation !== null;
+    for (let after = position; after < to;) {
+      const windowEnd = after + POSITIONS_PER_READ;
+      const end = readsEntries && windowEnd < to ? windowEnd : to;
+      const batch = await this.log.changesWithin({ after, to: end }, filter, CHANGES_PER_READ);
       yield* batch;
       const last = batch.at(-1);
-      if (last === undefined || batch.length < CHANGES_PER_READ) return;
-      after = last.change.position;
+      after = last === undefined || batch.length < CHANGES_PER_READ ? end : last.change.position;
     }
   }
 

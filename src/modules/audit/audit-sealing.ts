@@ -3,6 +3,7 @@ import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { DamagedReads, DatabaseGauges } from '../../platform/observability';
+import { ProcessSession } from '../../platform/processes';
 import { AuditChain } from './audit-chain';
 import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
@@ -13,11 +14,13 @@ const POSITIONS_PER_SEAL = 1_000n;
 
 /**
  * A position in the audit log, and a transaction number. Once all transactions with lower numbers have ended, no change
- * can be added at this position or a lower one.
+ * can be added at this position or a lower one. This holds only on the database server that gave the number: a standby
+ * that takes over can lack the last commits, and gives their positions and numbers again.
  */
 interface Mark {
   readonly position: bigint;
   readonly transaction: bigint;
+  readonly sessionChanges: number;
 }
 
 /**
@@ -29,6 +32,7 @@ interface Mark {
 @Injectable()
 export class AuditSealing implements OnModuleInit {
   private mark: Mark | null = null;
+  private sessionChanges = 0;
 
   constructor(
     private readonly database: Database,
@@ -38,7 +42,9 @@ export class AuditSealing implements OnModuleInit {
     private readonly jobs: Jobs,
     private readonly clock: Clock,
     gauges: DatabaseGauges,
+    session: ProcessSession,
   ) {
+    session.onChange(() => (this.sessionChanges += 1));
     gauges.register(
       [
         {
@@ -74,8 +80,10 @@ export class AuditSealing implements OnModuleInit {
       return false;
     }
     const { oldest, next } = await this.seals.readTransactionNumbers();
-    if (next < mark.transaction) {
-      // A lower transaction number than before shows that the database was restored.
+    const hasGoneBack =
+      next < mark.transaction || (await this.seals.lastPosition()) < mark.position;
+    if (hasGoneBack || mark.sessionChanges !== this.sessionChanges) {
+      // The database was restored, or another server may have taken over.
       this.mark = null;
       return false;
     }
@@ -90,10 +98,11 @@ export class AuditSealing implements OnModuleInit {
    * transaction with a lower number. Null if all positions are sealed, so that an idle service takes no numbers.
    */
   private async readMark(): Promise<Mark | null> {
+    const { sessionChanges } = this;
     const position = await this.seals.lastPosition();
     const { to } = await this.database.transaction(() => this.chain.readEnd());
     if (to >= position) return null;
-    return { position, transaction: await this.seals.takeTransactionNumber() };
+    return { position, transaction: await this.seals.takeTransactionNumber(), sessionChanges };
   }
 
   /**

@@ -43,12 +43,14 @@ const FIRST_UNSEALED_AT = `
   WHERE position > coalesce((SELECT to_position FROM audit_seal ORDER BY number DESC LIMIT 1), 0)
   ORDER BY position LIMIT 1`;
 
+/** Limits both tables to the same months, so that only these partitions are read. */
 const WITHOUT_CHANGE = `
   SELECT id FROM audit_log AS entry
-  WHERE NOT EXISTS (
+  WHERE entry.created_at >= $1::timestamptz AND entry.created_at < $2::timestamptz AND NOT EXISTS (
     SELECT FROM audit_change AS change
-    WHERE change.entry_id = entry.id AND change.created_at = entry.created_at)
-  ORDER BY id LIMIT $1`;
+    WHERE change.entry_id = entry.id AND change.created_at = entry.created_at
+      AND change.created_at >= $1::timestamptz AND change.created_at < $2::timestamptz)
+  ORDER BY id LIMIT $3`;
 
 @Injectable()
 export class SealsRepository {
@@ -156,7 +158,12 @@ export class SealsRepository {
     return this.database.queryValue<Date>(FIRST_UNSEALED_AT);
   }
 
-  findEntriesWithoutChange(limit: number): Promise<readonly string[]> {
-    return this.database.queryValues<string>(WITHOUT_CHANGE, [limit]);
+  /**
+   * Returns ids of entries without a change.
+   * @param from first instant of the entries; may be `-infinity`
+   * @param to instant before which the entries were made; may be `infinity`
+   */
+  findEntriesWithoutChange(from: string, to: string, limit: number): Promise<readonly string[]> {
+    return this.database.queryValues<string>(WITHOUT_CHANGE, [from, to, limit]);
   }
 }

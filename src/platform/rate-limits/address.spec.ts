@@ -1,4 +1,4 @@
-import { rateLimitAddress } from './address';
+import { rateLimitAddress, widerNetwork } from './address';
 
 describe('a counted address', () => {
   it.each([
@@ -18,4 +18,13 @@ describe('a counted address', () => {
   ])('of %s is %s', (address, counted) => {
     expect(rateLimitAddress(address)).toBe(counted);
   });
+});
+
+it.each([
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['::1', '0:0:0::/48'],
+  ['192.0.2.7', null],
+  ['unknown', null],
+])('the network of the site at %s is %s', (address, network) => {
+  expect(widerNetwork(rateLimitAddress(address))).toBe(network);
 });

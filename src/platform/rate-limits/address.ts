@@ -18,3 +18,15 @@ export function rateLimitAddress(address: string): string {
   if (parsed.kind() === 'ipv4') return parsed.toString();
   return `${parsed.toNormalizedString().split(':').slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
+
+/**
+ * Returns the /48 network of a /64 network that {@link rateLimitAddress} returned; null for an IPv4 address and for
+ * `unknown`. A site often has a /48, which has 65,536 such networks.
+ */
+export function widerNetwork(address: string): string | null {
+  if (!address.endsWith('::/64')) return null;
+  return `${address
+    .split(':')
+    .slice(0, NETWORK_GROUPS - 1)
+    .join(':')}::/48`;
+}

@@ -6,13 +6,20 @@ import {
 } from '@nestjs/common';
 import { Clock } from '../clock';
 import { OutcomeUnknownError } from '../database';
+import { widerNetwork } from './address';
 import { type BucketCount, RateLimitRepository } from './rate-limit.repository';
 
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
 /** Maximum number of callers that are counted separately in a minute. All other callers are counted together as one. */
 const MAX_BUCKETS = 50_000;
-const OTHERS = 'others';
+/** The other half is left to callers with a credential, because one host can use many addresses. */
+const MAX_ADDRESSES = MAX_BUCKETS / 2;
+/** From this number of buckets on, new IPv6 addresses are counted by /48, because one host can have a whole /48. */
+const MAX_NETWORKS = MAX_ADDRESSES / 2;
+/** The rest is left to IPv4 addresses, of which one host has few. */
+const MAX_SITES = (MAX_ADDRESSES * 3) / 4;
+const ADDRESS = 'address:';
 
 export interface LimitStatus {
   readonly isExceeded: boolean;
@@ -136,12 +143,26 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   private bucketOf(name: string): Bucket {
     const known = this.buckets.get(name);
     if (known !== undefined) return known;
-    // Half of the buckets are left to callers with a credential, because one host can use many addresses.
-    const maxBuckets = name.startsWith('address:') ? MAX_BUCKETS / 2 : MAX_BUCKETS;
-    const isFull = this.buckets.size >= maxBuckets && name !== OTHERS;
-    if (isFull) return this.bucketOf(OTHERS);
+    const { maxBuckets, wider } = placeOf(name);
+    if (wider !== null && this.buckets.size >= maxBuckets) return this.bucketOf(wider);
     const made: Bucket = { shared: 0, unshared: 0 };
     this.buckets.set(name, made);
     return made;
   }
+}
+
+interface Place {
+  /** Number of buckets from which on a new caller is counted in the bucket `wider`. */
+  readonly maxBuckets: number;
+  /** Bucket of several callers; null: the bucket is made however many there are. */
+  readonly wider: string | null;
+}
+
+function placeOf(name: string): Place {
+  if (name.startsWith('others')) return { maxBuckets: Infinity, wider: null };
+  if (!name.startsWith(ADDRESS)) return { maxBuckets: MAX_BUCKETS, wider: 'others' };
+  if (name.endsWith('/48')) return { maxBuckets: MAX_SITES, wider: 'others:ipv6' };
+  const site = widerNetwork(name.slice(ADDRESS.length));
+  if (site === null) return { maxBuckets: MAX_ADDRESSES, wider: 'others:ipv4' };
+  return { maxBuckets: MAX_NETWORKS, wider: `${ADDRESS}${site}` };
 }
