@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
 import { EngineModule } from './engine.module';
 import { explainFailure } from './explain-failure';
+import { isNdjsonUsageRequest } from './modules/metering';
 import { startDatabaseIfNone } from './own-database.module';
 import { type Configuration, loadConfiguration } from './platform/config';
 import { migrate } from './platform/database';
@@ -106,7 +107,7 @@ async function open(
 ): Promise<void> {
   const app = await NestFactory.create<NestExpressApplication>(
     EngineModule.with(configuration, databaseUrl, logger),
-    new HttpAdapter(),
+    new HttpAdapter(isNdjsonUsageRequest),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
   );
   running.app = app;

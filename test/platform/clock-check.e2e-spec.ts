@@ -142,10 +142,16 @@ describe("a process whose clock is compared with the database's", () => {
       const change = await service.post('/v1/customers', { name }, bearing(secret));
       expect(change.status).toBe(503);
       expect((await service.get('/v1/customers', bearing(secret))).status).toBe(503);
-      expect((await service.get('/v1/customers', bearing(BOOTSTRAP_KEY))).status).toBe(200);
+      for (let times = 0; times < 2; times += 1) {
+        expect((await service.get('/v1/customers', bearing(BOOTSTRAP_KEY))).status).toBe(200);
+      }
     } finally {
       await service.kill();
     }
+    const { data } = (await (await right.get('/v1/api-keys')).json()) as {
+      readonly data: readonly { readonly last_used_at: string | null }[];
+    };
+    expect(data.map((listed) => listed.last_used_at)).toEqual([null, null]);
   });
 
   describe('while it runs', () => {

@@ -1,44 +1,26 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { openServerStream, WELCOME } from './transaction-pooler';
+import type { Socket } from 'node:net';
+import { openServerStream, Pooler, WELCOME } from './pooler';
 
 /**
  * A pooler like PgBouncer with `pool_mode = session`. It welcomes every client at once. A client then has a server
  * connection until it disconnects. At most `size` clients have one; the others wait, in the order of their arrival.
  */
-export class SessionPooler {
-  private readonly clients = new Set<Socket>();
+export class SessionPooler extends Pooler {
   private readonly waiting: (() => void)[] = [];
 
   private constructor(
-    private readonly server: Server,
-    private readonly databaseUrl: string,
-    readonly url: string,
+    databaseUrl: string,
     private free: number,
-  ) {}
-
-  static async before(databaseUrl: string, size: number): Promise<SessionPooler> {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = new URL(databaseUrl);
-    url.hostname = '127.0.0.1';
-    url.port = String((server.address() as AddressInfo).port);
-    const pooler = new SessionPooler(server, databaseUrl, url.toString(), size);
-    server.on('connection', (client) => void pooler.serve(client));
-    return pooler;
+  ) {
+    super(databaseUrl);
   }
 
-  async close(): Promise<void> {
-    for (const client of this.clients) client.destroy();
-    this.server.close();
-    await once(this.server, 'close');
+  static before(databaseUrl: string, size: number): Promise<SessionPooler> {
+    return new SessionPooler(databaseUrl, size).listen();
   }
 
-  private async serve(client: Socket): Promise<void> {
-    this.clients.add(client);
-    client.on('error', () => undefined);
-    client.on('close', () => this.clients.delete(client));
+  protected override async serve(client: Socket): Promise<void> {
     await once(client, 'data');
     client.pause();
     client.write(WELCOME);

@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import supertest from 'supertest';
 import type TestAgent from 'supertest/lib/agent';
 import { EngineModule } from '../../src/engine.module';
+import { isNdjsonUsageRequest } from '../../src/modules/metering';
 import { Clock } from '../../src/platform/clock';
 import { Configuration } from '../../src/platform/config';
 import { Database } from '../../src/platform/database';
@@ -73,10 +74,13 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     .overrideProvider(Clock)
     .useValue(clock)
     .compile();
-  const app = module.createNestApplication<NestExpressApplication>(new HttpAdapter(), {
-    bodyParser: false,
-    logger: new NestLogger(logger),
-  });
+  const app = module.createNestApplication<NestExpressApplication>(
+    new HttpAdapter(isNdjsonUsageRequest),
+    {
+      bodyParser: false,
+      logger: new NestLogger(logger),
+    },
+  );
   await app.listen(configuration.port, configuration.host);
   const url = await app.getUrl();
   return {

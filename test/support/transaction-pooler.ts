@@ -1,70 +1,37 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { Client } from 'pg';
+import type { Socket } from 'node:net';
+import { HEADER_BYTES, openServerStream, Pooler, WELCOME } from './pooler';
 
-const LENGTH_BYTES = 4;
-const HEADER_BYTES = 5;
 const TERMINATE = 'X'.charCodeAt(0);
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);
 const OUTSIDE_TRANSACTION = 'I'.charCodeAt(0);
-
-function message(type: string, body: Buffer): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.write(type);
-  header.writeInt32BE(body.length + LENGTH_BYTES, 1);
-  return Buffer.concat([header, body]);
-}
-
-/**
- * Answer to a new client: any user may connect. The key with which clients cancel statements is invented; it belongs to
- * no server connection.
- */
-export const WELCOME = Buffer.concat([
-  message('R', Buffer.alloc(4)),
-  message('S', Buffer.from('client_encoding\0UTF8\0')),
-  message('K', Buffer.alloc(8, 1)),
-  message('Z', Buffer.from('I')),
-]);
 
 /**
  * A pooler like PgBouncer with `pool_mode = transaction`. A client has a server connection only during a transaction;
  * afterwards, other clients can use it. Of the free connections, the one that was used last is taken first, or with
  * `takesTurns` the one that was used first.
  */
-export class TransactionPooler {
+export class TransactionPooler extends Pooler {
   private readonly idle: Socket[] = [];
   private readonly streams: Socket[] = [];
-  private readonly clients = new Set<Socket>();
 
   private constructor(
-    private readonly server: Server,
-    private readonly databaseUrl: string,
-    readonly url: string,
+    databaseUrl: string,
     private readonly takesTurns: boolean,
-  ) {}
-
-  static async before(databaseUrl: string, takesTurns = false): Promise<TransactionPooler> {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = new URL(databaseUrl);
-    url.hostname = '127.0.0.1';
-    url.port = String((server.address() as AddressInfo).port);
-    const pooler = new TransactionPooler(server, databaseUrl, url.toString(), takesTurns);
-    server.on('connection', (client) => void pooler.serve(client));
-    return pooler;
+  ) {
+    super(databaseUrl);
   }
 
-  async close(): Promise<void> {
-    for (const client of this.clients) client.destroy();
+  static before(databaseUrl: string, takesTurns = false): Promise<TransactionPooler> {
+    return new TransactionPooler(databaseUrl, takesTurns).listen();
+  }
+
+  override async close(): Promise<void> {
     for (const stream of this.streams) stream.destroy();
-    this.server.close();
-    await once(this.server, 'close');
+    await super.close();
   }
 
-  private async serve(client: Socket): Promise<void> {
-    this.clients.add(client);
-    client.on('error', () => undefined);
+  protected override async serve(client: Socket): Promise<void> {
     await once(client, 'data');
     client.write(WELCOME);
     let session: Promise<Socket> | null = null;
@@ -101,14 +68,4 @@ export class TransactionPooler {
     this.streams.push(stream);
     return stream;
   }
-}
-
-/** Opens a connection to a database, and returns its socket once the server waits for statements. */
-export async function openServerStream(databaseUrl: string): Promise<Socket> {
-  const session = new Client({ connectionString: databaseUrl });
-  session.on('error', () => undefined);
-  await session.connect();
-  const { stream } = (session as unknown as { connection: { stream: Socket } }).connection;
-  stream.removeAllListeners('data');
-  return stream;
 }

@@ -105,7 +105,8 @@ export class Credentials {
     }
     if (
       principal.kind === 'key' &&
-      nowMs - (this.touchedAt.get(principal.id) ?? -Infinity) >= TOUCH_MS
+      nowMs - (this.touchedAt.get(principal.id) ?? -Infinity) >= TOUCH_MS &&
+      this.clockCheck.isRight
     ) {
       this.touchedAt.set(principal.id, nowMs);
       void this.touch(principal.id, now);

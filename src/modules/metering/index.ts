@@ -24,7 +24,7 @@ export {
   UsageStore,
 } from './usage-store';
 export { UsageWindows } from './store/usage-windows';
-export { isUsageRequest } from './usage-route';
+export { isNdjsonUsageRequest, isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
 export type { ChangedWindow } from './usage-hooks';
 export type { BilledPeriod } from './usage-billed.repository';

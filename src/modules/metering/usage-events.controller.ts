@@ -13,10 +13,10 @@ import { outcomeUnknown } from '../../platform/errors';
 import { Operation, sharingCaller } from '../../platform/http';
 import { Lifecycle } from '../../platform/observability';
 import { AppendResultDto, toAppendResultDto } from './dto/append-result.dto';
-import { NDJSON, readUsageRequest, type UsageReport } from './dto/read-usage-request';
+import { readUsageRequest, type UsageReport } from './dto/read-usage-request';
 import { UsageBatchDto, UsageEventReportDto } from './dto/usage-event.dto';
 import { type ReportResult, UsageEventsService } from './usage-events.service';
-import { USAGE_EVENTS_PATH } from './usage-route';
+import { NDJSON, USAGE_EVENTS_PATH } from './usage-route';
 import { usageEventRejected } from './usage.errors';
 
 const ACCESS = 'usage:write';

@@ -8,7 +8,7 @@ import { HttpAdapter } from './http-adapter';
 import { refuseUnreadable } from './refuse-unreadable';
 
 describe('the HTTP adapter', () => {
-  const adapter = new HttpAdapter();
+  const adapter = new HttpAdapter(({ path }) => path === '/lines');
   const express: Express = adapter.getInstance();
   let server: Server;
   /** Responses that are never sent. */
@@ -20,12 +20,12 @@ describe('the HTTP adapter', () => {
     express.post('/echo/:name', (request, response) => {
       response.status(201).json({ name: request.params['name'], host: request.get('host') });
     });
-    express.post(['/read', '/held'], (request, response) => {
+    express.post(['/read', '/held', '/lines'], (request, response) => {
       open.push(response.setHeader('X-Request-Id', 'id-1'));
-      if (request.path === '/read') request.resume();
+      if (request.path !== '/held') request.resume();
     });
-    express.post('/refused', (request, response) => {
-      request.resume();
+    express.post(['/refused', '/refused/unread'], (request, response) => {
+      if (request.path === '/refused') request.resume();
       response.status(413).end();
     });
     refuseUnreadable(server);
@@ -64,11 +64,10 @@ describe('the HTTP adapter', () => {
   describe('for a body of very many tiny chunks', () => {
     /** More bytes than the buffers of a connection hold. */
     const SIZE = 20_000_000;
-    const CHUNK = '1\r\n \r\n';
-    const begin = (path: string): Socket => {
+    const begin = (path: string, encoding = 'identity'): Socket => {
       const socket = connect((server.address() as AddressInfo).port);
       socket.write(
-        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`,
+        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: ${encoding}\r\nTransfer-Encoding: chunked\r\n\r\n`,
       );
       return socket;
     };
@@ -92,15 +91,35 @@ describe('the HTTP adapter', () => {
       await until('the connection is closed', () => response?.closed === true);
     });
 
-    it('does not answer a second time', async () => {
-      const socket = begin('/refused');
+    it('accepts chunks of 8 bytes only of a compressed body of lines', async () => {
+      const chunks = `8\r\n${' '.repeat(8)}\r\n`.repeat(9_000);
+      for (const [path, encoding] of [
+        ['/read', 'gzip'],
+        ['/lines', 'identity'],
+      ] as const) {
+        const refused = begin(path, encoding);
+        refused.write(chunks);
+        expect(await text(refused)).toContain('Send larger chunks.');
+      }
+      open.splice(0);
+      const socket = begin('/lines', 'gzip');
+      socket.write(`${chunks}0\r\n\r\n`);
+      await until('the body is complete', () => open[0]?.req.complete === true);
+      open.splice(0)[0]?.end();
       await once(socket, 'readable');
-      socket.write(`${CHUNK.repeat(2_000)}0\r\n\r\n`);
-      socket.write('POST /echo/ada HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-      expect((await text(socket)).match(/HTTP\/1.1 \d+/g)).toEqual([
-        'HTTP/1.1 413',
-        'HTTP/1.1 201',
-      ]);
+      expect(String(socket.read())).toMatch(/^HTTP\/1.1 200 /);
+      socket.destroy();
     });
+
+    it.each(['/refused', '/refused/unread'])(
+      'of %s, which is answered, closes the connection without a second answer',
+      async (path) => {
+        const socket = begin(path, 'gzip');
+        await once(socket, 'readable');
+        socket.write(`8\r\n${' '.repeat(8)}\r\n`.repeat(2_000));
+        socket.write('0\r\n\r\nPOST /echo/ada HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        expect((await text(socket)).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413']);
+      },
+    );
   });
 });

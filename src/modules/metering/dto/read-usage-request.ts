@@ -10,11 +10,11 @@ import {
 import type { UsageEvent } from '../domain/usage-event';
 import type { StreamPiece } from '../ingest/stream-turns';
 import type { UsageItem } from '../usage-events.service';
+import { NDJSON } from '../usage-route';
 import { readUsageEvent } from './read-usage-event';
 
 const MAX_EVENTS_PER_BATCH = 1_000;
 const MAX_LINES = 100_000;
-export const NDJSON = 'application/x-ndjson';
 
 export type UsageReport =
   | { readonly kind: 'event'; readonly event: UsageEvent }
