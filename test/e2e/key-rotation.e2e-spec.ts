@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
+import { WebhookSecretsService } from '../../src/modules/webhooks/webhook-secrets.service';
 import { newId } from '../../src/platform/ids';
 import {
   EncryptionKeyUses,
@@ -374,6 +375,20 @@ describe('the rotation of encryption keys', () => {
     const after = await start(NEW);
     expect(await after.database.query('SELECT FROM webhook_secret')).toHaveLength(1);
     await secretOf(after, endpoint);
+  });
+
+  it('loses no webhook secret that a process without its key replaces', async () => {
+    const behind = await start(OLD);
+    const ahead = await start(`${NEW},${OLD}`);
+    const endpoint = await addEndpoint(ahead);
+    const first = await secretOf(ahead, endpoint);
+    const path = `/v1/webhooks/endpoints/${endpoint}/rotate-secret`;
+    const { body: second } = await behind.http.post(path).expect(200);
+    const { secret } = second as { secret: string };
+    const valid = await ahead.app
+      .get(WebhookSecretsService)
+      .validSecretsByEndpoint([endpoint], ahead.clock.now());
+    expect(valid.get(endpoint)?.map((text) => ({ secret: text }))).toEqual([{ secret }, first]);
   });
 
   it('knows every column that holds sealed texts', async () => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Client } from 'pg';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
-import { untilSessionsWait } from '../support/lock-waits';
+import { disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
 import { openTransaction } from '../support/open-transaction';
 import { answer, type Receiver, startReceiver } from '../support/receiver';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -19,6 +19,7 @@ describe('an endpoint that changes', () => {
 
   beforeEach(async () => {
     engine = await startTestApp();
+    await disableLockTimeout(engine);
     [old, next] = [await startReceiver(), await startReceiver()];
   });
 

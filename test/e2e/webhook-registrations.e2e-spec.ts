@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import type { Test } from 'supertest';
 import { CouponsService } from '../../src/modules/coupons/coupons.service';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { newId } from '../../src/platform/ids';
@@ -23,6 +23,14 @@ const TERMS = {
   metadata: {},
 } as const;
 
+const PATH = '/v1/webhooks/endpoints';
+const ENDPOINT = { url: 'https://example.com/hooks', events: ['coupon.*'] };
+
+/** Ends the sessions of a database, except those that wait in an open transaction. */
+const END_SESSIONS = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = $1 AND state IS DISTINCT FROM 'idle in transaction'`;
+
 describe('what a webhook endpoint gets from a change of its settings on', () => {
   let engine: TestApp;
 
@@ -32,11 +40,11 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
 
   afterAll(() => engine.close());
 
-  async function register(headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  async function register(events = ['coupon.*'], headers = {}): Promise<string> {
     const created = await engine.http
       .post('/v1/webhooks/endpoints')
       .set(headers)
-      .send({ url: 'https://example.com/hooks', events: ['coupon.*'] });
+      .send({ url: 'https://example.com/hooks', events });
     expect(created.status).toBe(201);
     return (created.body as { id: string }).id;
   }
@@ -59,12 +67,20 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
     return endpoint;
   }
 
+  /** As {@link change}, of version 1. A repetition is refused, because the first request has created version 2. */
+  async function changeFirstVersion(endpoint: string, fields: object): Promise<string> {
+    const path = `/v1/webhooks/endpoints/${endpoint}`;
+    const changed = await engine.http.patch(path).set('If-Match', '"1"').send(fields);
+    expect([200, 412]).toContain(changed.status);
+    return endpoint;
+  }
+
   const changes: readonly [string, () => Promise<() => Promise<string>>][] = [
     [
       'a registration',
       () => {
         const key = newId('key');
-        return Promise.resolve(() => register({ 'Idempotency-Key': key }));
+        return Promise.resolve(() => register(['coupon.*'], { 'Idempotency-Key': key }));
       },
     ],
     [
@@ -79,6 +95,13 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
       async () => {
         const endpoint = await change(await register(), { events: ['invoice.*'] });
         return () => change(endpoint, { events: ['invoice.*', 'coupon.created'] });
+      },
+    ],
+    [
+      'a subscription with If-Match',
+      async () => {
+        const endpoint = await register(['invoice.*']);
+        return () => changeFirstVersion(endpoint, { events: ['coupon.created'] });
       },
     ],
   ];
@@ -148,44 +171,68 @@ describe('what a webhook endpoint gets from a change of its settings on', () => 
     },
   );
 
-  it('is answered as unknown if the database fails while the response waits', async () => {
-    const database = await createTestDatabase();
-    const other = await startTestApp({ databaseUrl: database.url });
-    const server = new Client({ connectionString: engine.databaseUrl });
-    await server.connect();
-    try {
-      const created = await other.http
-        .post('/v1/webhooks/endpoints')
-        .send({ url: 'https://example.com/hooks', events: ['coupon.*'] });
-      const path = `/v1/webhooks/endpoints/${(created.body as { id: string }).id}`;
-      const commit = await openTransaction(other.database, () =>
-        other.app.get(CouponsService).create(TERMS),
-      );
-      const looks = await looksForWriters(database.url);
-      const answered = other.http
+  async function prepareChange({ http }: TestApp): Promise<() => Test> {
+    const { body } = await http.post(PATH).send(ENDPOINT);
+    const path = `${PATH}/${(body as { id: string }).id}`;
+    return () =>
+      http
         .patch(path)
         .set('If-Match', '"1"')
-        .send({ events: ['customer.*'] })
-        .then(({ status, body }) => ({ status, code: (body as { code: string }).code }));
-      await until('the change waits', looks);
-      await database.accept(false);
-      await server.query(
-        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
-        [new URL(database.url).pathname.slice(1)],
-      );
-      const outcome = await answered;
-      await database.accept(true);
-      await commit().catch(() => undefined);
-      expect(outcome).toEqual({ status: 503, code: 'outcome_unknown' });
-      const read = async () => (await other.http.get(path)).body as object;
-      await until('the database answers', async () => 'events' in (await read()));
-      expect(await read()).toMatchObject({ events: ['customer.*'] });
-    } finally {
-      await server.end();
-      await other.close();
-      await database.drop();
-    }
-  });
+        .send({ events: ['customer.*'] });
+  }
+
+  const waiting: readonly [string, string, (app: TestApp) => Promise<() => Test>][] = [
+    ['a change', 'customer.*', prepareChange],
+    [
+      'a repeated change with If-Match',
+      'customer.*',
+      async (app) => {
+        const send = await prepareChange(app);
+        await send().expect(200);
+        return send;
+      },
+    ],
+    [
+      'a repeated registration',
+      'coupon.*',
+      async ({ http }) => {
+        const send = () => http.post(PATH).set('Idempotency-Key', 'repeated').send(ENDPOINT);
+        await send().expect(201);
+        return send;
+      },
+    ],
+  ];
+
+  it.each(waiting)(
+    'is answered as unknown if the database fails while the response to %s waits',
+    async (_, events, prepare) => {
+      const database = await createTestDatabase();
+      const other = await startTestApp({ databaseUrl: database.url });
+      try {
+        const send = await prepare(other);
+        const commit = await openTransaction(other.database, () =>
+          other.app.get(CouponsService).create(TERMS),
+        );
+        try {
+          const looks = await looksForWriters(database.url);
+          const answered = send().then(({ status, body }) => ({ status, body: body as object }));
+          await until('the request waits', looks);
+          await database.accept(false);
+          await engine.database.query(END_SESSIONS, [new URL(database.url).pathname.slice(1)]);
+          expect(await answered).toMatchObject({ status: 503, body: { code: 'outcome_unknown' } });
+        } finally {
+          await database.accept(true);
+          await commit();
+        }
+        const list = async () => (await other.http.get(PATH)).body as object;
+        await until('the database answers', async () => 'data' in (await list()));
+        expect(await list()).toMatchObject({ data: [{ events: [events] }] });
+      } finally {
+        await other.close();
+        await database.drop();
+      }
+    },
+  );
 
   it('leaves out later events only: a transaction that began before a deactivation is sent', async () => {
     const endpoint = await register();

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { changedAt, nextVersion } from '../../core/next-version';
-import { raise } from '../../platform/errors';
+import { preconditionFailed, ProblemError, raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -107,11 +107,11 @@ export class WebhookEndpointsService implements OnModuleInit {
   /**
    * Changes an endpoint and merges its metadata. An update that changes nothing records no event. A change of `events`
    * or `is_active` applies only to events that are recorded after the change. If `change` has one of them and the endpoint
-   * is active then, waits for transactions with earlier events, as {@link create} does, also if nothing changes: an
-   * earlier request that changed it may have ended without an answer.
+   * is active then, waits for transactions with earlier events, as {@link create} does, also if nothing changes or before
+   * `precondition_failed`: an earlier request that changed it may have ended without an answer.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
-   * @throws {OutcomeUnknownError} if the database fails after the change was committed
+   * @throws {OutcomeUnknownError} if the database fails during the wait
    */
   async update(
     id: string,
@@ -121,13 +121,13 @@ export class WebhookEndpointsService implements OnModuleInit {
     if (change.url !== undefined && change.url !== (await this.get(id)).url) {
       await this.requireAllowed(change.url);
     }
-    return this.database.commits.run(async () => {
-      const after = await this.change(id, change, expected);
-      if (after.isActive && (change.events ?? change.isActive) !== undefined) {
-        await this.outbox.waitForUncommittedEvents();
-      }
-      return after;
+    const waits = (change.events ?? change.isActive) !== undefined;
+    const after = await this.change(id, change, expected).catch(async (error: unknown) => {
+      if (waits && isPreconditionFailed(error)) await this.outbox.waitForUncommittedEvents();
+      throw error;
     });
+    if (waits && after.isActive) await this.outbox.waitForUncommittedEvents();
+    return after;
   }
 
   private change(
@@ -242,4 +242,8 @@ export class WebhookEndpointsService implements OnModuleInit {
     const fault = await this.http.checkTarget(url);
     if (fault !== null) throw webhookUrlNotAllowed(fault);
   }
+}
+
+function isPreconditionFailed(error: unknown): boolean {
+  return error instanceof ProblemError && error.definition === preconditionFailed.definition;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { In, LessThanOrEqual } from 'typeorm';
+import { LessThanOrEqual } from 'typeorm';
 import { Database } from '../../platform/database';
 import type { WebhookSecret } from './domain/webhook-secret';
 import { WebhookSecretEntity } from './webhook-secret.entity';
@@ -27,10 +27,6 @@ export class WebhookSecretsRepository {
   async update(secret: WebhookSecret): Promise<void> {
     const { expiresAt } = secret;
     await this.database.update(WebhookSecretEntity, secret.id, { expiresAt });
-  }
-
-  async delete(ids: readonly string[]): Promise<void> {
-    await this.database.repository(WebhookSecretEntity).delete({ id: In(ids) });
   }
 
   /** Deletes the expired secrets of an endpoint, or by default of all endpoints. */

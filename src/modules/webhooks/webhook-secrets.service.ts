@@ -81,8 +81,8 @@ export class WebhookSecretsService implements OnModuleInit {
 
   /**
    * Creates a new current secret. The previous secret stays valid for 24 hours, because receivers may still use it.
-   * Earlier replaced secrets keep their own expiry. Deletes secrets that cannot be decrypted: nothing can be signed with
-   * them. If the previous one is among them, it expires at once.
+   * Earlier replaced secrets keep their own expiry. Secrets that cannot be decrypted are kept too, because another process
+   * may have their key.
    * @throws {ProblemError} `too_many_webhook_secrets`
    */
   async rotate(endpointId: string, now: Date): Promise<RotatedSecret> {
@@ -91,14 +91,10 @@ export class WebhookSecretsService implements OnModuleInit {
       current?.expiresAt === null,
       `The webhook endpoint ${endpointId} has a current secret.`,
     );
-    const lost = [current, ...replaced].filter((secret) => this.decrypt(secret) === null);
-    if (replaced.length + 1 - lost.length > MAX_REPLACED_SECRETS)
-      throw tooManyWebhookSecrets(endpointId);
-    const isCurrentLost = lost.includes(current);
-    const previousExpiresAt = isCurrentLost ? now : expiryOfReplaced(now);
-    await this.secrets.delete(lost.map(({ id }) => id));
+    if (replaced.length >= MAX_REPLACED_SECRETS) throw tooManyWebhookSecrets(endpointId);
+    const previousExpiresAt = expiryOfReplaced(now);
     await this.secrets.deleteExpired(now, endpointId);
-    if (!isCurrentLost) await this.secrets.update({ ...current, expiresAt: previousExpiresAt });
+    await this.secrets.update({ ...current, expiresAt: previousExpiresAt });
     return { secret: await this.insertNew(endpointId, now), previousExpiresAt };
   }
 

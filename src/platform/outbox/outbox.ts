@@ -4,7 +4,16 @@ import { invariant } from '../../core/invariant';
 import { changedAt } from '../../core/next-version';
 import { currentActor } from '../access';
 import { auditedFields, auditSql, AuditTrail } from '../audit';
-import { Database, Instants, Integers, listOfAnyLength, Texts, untilWritersEnd } from '../database';
+import {
+  Database,
+  Instants,
+  Integers,
+  isDatabaseUnavailable,
+  listOfAnyLength,
+  OutcomeUnknownError,
+  Texts,
+  untilWritersEnd,
+} from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
 import type { DomainEvent } from './define-event';
@@ -138,9 +147,15 @@ export class Outbox {
   /**
    * Waits until the transactions that have recorded events so far have ended, but at most ten seconds. Until then,
    * events may be committed later than events with higher ids.
+   * @throws {OutcomeUnknownError} if the database fails, because this request or an earlier one may have committed its
+   *   change
    */
   async waitForUncommittedEvents(): Promise<void> {
-    await untilWritersEnd(this.database, 'event', MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS);
+    try {
+      await untilWritersEnd(this.database, 'event', MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS);
+    } catch (error) {
+      throw isDatabaseUnavailable(error) ? new OutcomeUnknownError(error) : error;
+    }
   }
 
   /**
