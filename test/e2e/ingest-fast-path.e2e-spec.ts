@@ -2,10 +2,8 @@ import { Client } from 'pg';
 import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
 import { FastPathAppend } from '../../src/modules/metering/ingest/fast-path-append';
 import { FastPathRequest } from '../../src/modules/metering/ingest/fast-path-request';
-import { IngestBatcher } from '../../src/modules/metering/ingest/ingest-batcher';
 import { StreamCache } from '../../src/modules/metering/ingest/stream-cache';
-import { WAIT } from '../../src/modules/metering/store/usage-streams';
-import { disableLockTimeout, untilSessionsWait, untilUsageWaits } from '../support/lock-waits';
+import { countLockWaits, disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
 import {
   bucketsOf,
   createCustomer,
@@ -206,7 +204,7 @@ describe('events of a stream in the cache', () => {
       return made;
     };
     const append = (requests: readonly FastPathRequest[]) =>
-      engine.app.get(FastPathAppend).append(requests, WAIT);
+      engine.app.get(FastPathAppend).append(requests);
     const stored = { accepted: 1, notStored: [] };
     const [now, before] = [stream.version, `-${stream.version}1`];
     expect(await append([request(now), request(before)])).toEqual([stored, 'outdated']);
@@ -442,7 +440,7 @@ describe('events of a stream in the cache', () => {
         send(event(), other),
         send(event({ event_name: 'new' }), other),
       ];
-      await Promise.all([untilUsageWaits(engine, 2), untilUsageWaits(other, 2)]);
+      await untilSessionsWait(engine.database, 1 + late.length);
       await deletion.query('COMMIT');
       expect(await deleted).toBe(204);
       const refused = { code: 'customer_not_found' };
@@ -497,8 +495,29 @@ describe('events of a stream in the cache', () => {
     expect(await done).toEqual([accepted(1), accepted(2)]);
   });
 
+  const waits = (): Promise<number> => countLockWaits(other.database);
+
+  it('leave connections to other requests, however many lists wait for a stream', async () => {
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
+    const sendList = () => send({ events: [event(), event()] });
+    const waiting: ReturnType<typeof sendList>[] = [];
+    for (const connections of [1, 2, 3, 4]) {
+      // Lists that are sent together wait together, with one connection.
+      waiting.push(sendList());
+      await until('another waits', async () => (await waits()) === connections);
+    }
+    for (let sent = 0; sent < 16; sent += 1) waiting.push(sendList());
+    expect((await engine.http.get(`/v1/customers/${customer}`)).status).toBe(200);
+    expect(await waits()).toBe(4);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => accepted(2)));
+  });
+
   it('are stored if another list of their commit waits too long for a stream', async () => {
-    engine.app.get(IngestBatcher).streamQueues.maxWaitMs = 5_000;
     const locked = await createCustomer(engine);
     for (let sent = 0; sent < 2; sent += 1) await send(event({ customer_id: locked }));
     const holders = await Promise.all(
@@ -515,7 +534,7 @@ describe('events of a stream in the cache', () => {
       [event(), event({ customer_id: locked })],
     ];
     const answered = Promise.all(lists.map((events) => send({ events })));
-    await untilUsageWaits(engine, lists.length);
+    await until('they wait', async () => (await waits()) === 1);
     await holders[0]?.query('COMMIT');
     const [stored, timedOut] = await answered;
     for (const holder of holders) await holder.end();

@@ -1,6 +1,5 @@
 import type { ClientBase } from 'pg';
 import { DataSource } from 'typeorm';
-import { IngestBatcher } from '../../src/modules/metering/ingest/ingest-batcher';
 import { poolOf } from '../../src/platform/database/pool-use';
 import type { TestApp } from './test-app';
 import { until } from './until';
@@ -39,21 +38,19 @@ export async function untilStatementWaits({ database }: TestApp, text: string): 
   );
 }
 
-/** Waits until this many requests with usage events wait for locks in queues of streams. */
-export async function untilUsageWaits({ app }: TestApp, requests = 1): Promise<void> {
-  const { streamQueues } = app.get(IngestBatcher);
+/** Waits until this many sessions of a database have waited for a lock for longer than a shared commit of usage may. */
+export async function untilSessionsWaitLong({ database }: TestApp, sessions = 1): Promise<void> {
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()
+      AND query_start < clock_timestamp() - interval '500 ms'`;
   await until(
-    `${requests} requests wait in queues of streams`,
-    () => streamQueues.size >= requests,
+    `${sessions} sessions wait for a lock for long`,
+    async () => (await database.query(waiting)).length >= sessions,
   );
 }
 
-/**
- * Disables the lock timeout of the service's connections, and the longest wait of usage events. Otherwise a slow test
- * ends the waits that it observes.
- */
+/** Disables the lock timeout of the service's connections. Otherwise a slow test ends the waits that it observes. */
 export async function disableLockTimeout({ app }: TestApp): Promise<void> {
-  app.get(IngestBatcher).streamQueues.maxWaitMs = Infinity;
   const pool = poolOf(app.get(DataSource));
   // The pool awaits `onConnect`, but its type does not say so.
   const options = pool.options as { onConnect?: (connection: ClientBase) => Promise<void> };

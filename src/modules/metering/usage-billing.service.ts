@@ -9,7 +9,7 @@ import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository
 import type { Group } from '../../core/usage';
 import type { Meter } from '../meters';
 import { FinalUsageService } from './final-usage.service';
-import { ALL_MISSING, type StreamName, streamKey, UsageStreams, WAIT } from './store/usage-streams';
+import { ALL_MISSING, type StreamName, streamKey, UsageStreams } from './store/usage-streams';
 import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage-billed.repository';
 
 /** Fraction digits to which a stored quantity without a finite decimal form is rounded. Invoice lines are exact. */
@@ -120,7 +120,7 @@ export class UsageBillingService {
     this.database.requireTransaction();
     if (bills.length === 0) return;
     const names = bills.map(({ customerId, meter: { eventName } }) => ({ customerId, eventName }));
-    const streams = await this.streams.lock(names, ALL_MISSING, WAIT);
+    const streams = await this.streams.lock(names, ALL_MISSING, 'wait');
     const periods = bills.map(({ itemId, period }) => ({ itemId, ...period }));
     await this.billed.mark(periods, false);
     await this.billed.insertAll(

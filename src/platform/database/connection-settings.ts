@@ -5,7 +5,7 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 /** After a connection was idle for this time, the client checks that the machine of the server is reachable. */
 const KEEP_ALIVE_MS = 10_000;
 /** Longest wait for a lock that another transaction holds. */
-export const LOCK_TIMEOUT_MS = 5_000;
+const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /** The client waits this much longer than the server's statement timeout, so that the server's error arrives first. */
 export const ANSWER_SLACK_MS = 5_000;

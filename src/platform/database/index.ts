@@ -9,7 +9,7 @@ export {
   ReferenceColumn,
   RowVersionColumn,
 } from './columns';
-export { LOCK_TIMEOUT_MS, openConnection } from './connection-settings';
+export { openConnection } from './connection-settings';
 export type { TimedQuery } from './connections';
 export { Database } from './database';
 export { ExactJsonColumn } from './exact-json.column';

@@ -1,6 +1,6 @@
 import { listOfAnyLength } from '../../../platform/database';
 import { ADD_TO_BUCKETS, ADD_TO_HOURS } from '../store/bucket-sql';
-import { limitLockWaits, type OnBusy } from '../store/usage-streams';
+import { type OnBusy, shortLockTimeout } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
@@ -170,7 +170,8 @@ export interface FastPathNeeds {
 /**
  * Fast path: stores and counts events with one statement. Skips streams (one customer, one event name) whose cached
  * version is outdated and, with SKIP LOCKED, streams that another transaction has locked. Also skips a stream that
- * changes after the snapshot of the statement, because locking a row compares its version again.
+ * changes after the snapshot of the statement, because locking a row compares its version again. Unless it
+ * waits, the statement sets the {@link shortLockTimeout} before it inserts events.
  *
  * Returns
  * - `accepted`: the number of stored events;
@@ -181,24 +182,23 @@ export interface FastPathNeeds {
  * Parameters: $1 the current time,
  * - for each stream: $2 id, $3 version, $9 event name;
  * - for each event: $4 place of its stream in $2, from 1, $5 key digest, $6 key, $7 timestamp, $8 properties (all in
- *   one JSON list), $10 its number among the events of its stream, from 1,
- * - $11 {@link OnBusy.waitMs}.
+ *   one JSON list), $10 its number among the events of its stream, from 1.
  *
  * The position of an event is the last position of its stream plus $10.
  */
-const fastPathSql = (rows: OnBusy['rows'], { hasArchive, hasWindows }: FastPathNeeds): string => `
+const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds): string => `
   WITH locked AS MATERIALIZED (
     SELECT cached.number, stream.id, stream.last_position, cached.event_name
     FROM unnest(${STREAMS}, ${listOfAnyLength('$3', 'bigint')}, ${listOfAnyLength('$9', 'text')})
       WITH ORDINALITY AS cached(id, version, event_name, number)
     JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
-    -- PostgreSQL computes the subquery once, before it locks a row.
-    WHERE stream.id = ANY (${STREAMS}) AND (SELECT ${limitLockWaits('$11')}) IS NOT NULL
+    WHERE stream.id = ANY (${STREAMS})
     ORDER BY stream.id
-    FOR UPDATE OF stream ${rows === 'wait' ? '' : 'SKIP LOCKED'}
+    FOR UPDATE OF stream ${onBusy === 'wait' ? '' : 'SKIP LOCKED'}
   ),
   known AS MATERIALIZED (
     SELECT array_agg(locked.last_position ORDER BY cached.number) AS positions, count(locked.id) > 0 AS is_any
+      ${onBusy === 'wait' ? '' : `, ${shortLockTimeout(onBusy)}`}
     FROM generate_subscripts(${STREAMS}, 1) AS cached(number)
     LEFT JOIN locked ON locked.number = cached.number
   ),
@@ -240,13 +240,13 @@ export interface PreparedStatement {
   readonly sql: string;
 }
 
-export function fastPathAppend(rows: OnBusy['rows'], needs: FastPathNeeds): PreparedStatement {
+export function fastPathAppend(onBusy: OnBusy, needs: FastPathNeeds): PreparedStatement {
   const [archive, windows] = [
     needs.hasArchive ? '-archive' : '',
     needs.hasWindows ? '-windows' : '',
   ];
-  const name = `usage-fast-path-${rows}${archive}${windows}`;
-  const sql = fastPathStatements.get(name) ?? fastPathSql(rows, needs);
+  const name = `usage-fast-path-${onBusy}${archive}${windows}`;
+  const sql = fastPathStatements.get(name) ?? fastPathSql(onBusy, needs);
   fastPathStatements.set(name, sql);
   return { name, sql };
 }

@@ -5,7 +5,7 @@ import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { LateUsageWriter } from '../store/late-usage-writer';
 import { lockMeters } from '../store/meter-locks';
-import { type OnBusy, type StreamName, UsageStreams, WAIT } from '../store/usage-streams';
+import { type OnBusy, type StreamName, UsageStreams } from '../store/usage-streams';
 import { WindowChanges } from '../store/window-changes';
 import type { IncomingEvent, IncomingEvents } from '../usage-store';
 import type { AppendOutcome } from './append-outcome';
@@ -38,14 +38,14 @@ export class AppendUsage {
   /**
    * Stores events in one transaction. If there are more than `MAX_EVENTS_IN_MEMORY`, the caller must not have an open
    * transaction.
-   * @param onBusy with `skip`, leaves out a request if one of its streams (one customer, one event name) is locked, or if a
+   * @param onBusy unless it is `wait`, leaves out a request if one of its streams (one customer, one event name) is locked, or if a
    *   meter is being created for one of its event names
    * @param requestOf for each event, the index of its request, if several requests are written together. At most
    *   `MAX_EVENTS_IN_MEMORY` events are then allowed
    */
   async append(
     events: IncomingEvents,
-    onBusy: OnBusy = WAIT,
+    onBusy: OnBusy = 'wait',
     requestOf: readonly number[] = [],
   ): Promise<AppendOutcome> {
     const staged = new StagedEvents();

@@ -60,17 +60,17 @@ export class FastPathAppend {
    */
   async append(
     requests: readonly FastPathRequest[],
-    onBusy: OnBusy,
+    onBusy: OnBusy = 'skip',
   ): Promise<readonly FastPathOutcome[]> {
     const batch = new FastPathBatch(requests);
     const now = this.clock.now();
-    const statement = fastPathAppend(onBusy.rows, {
+    const statement = fastPathAppend(onBusy, {
       hasArchive: await this.archivedKeys.mayExist(),
       hasWindows: batch.hasWindows,
     });
     const result = await (batch.hasWindows
-      ? this.database.transaction(() => this.storeInWindows(statement, batch, now, onBusy))
-      : this.database.autocommit(() => this.store(statement, batch, now, onBusy)));
+      ? this.database.transaction(() => this.storeInWindows(statement, batch, now))
+      : this.database.autocommit(() => this.store(statement, batch, now)));
     if (result === null) return requests.map(() => 'outdated');
     const { notStored, failure } = await this.notStored(batch, now, result);
     const outcomes = splitByRequest(requests, notStored);
@@ -90,14 +90,14 @@ export class FastPathAppend {
     { name, sql }: PreparedStatement,
     batch: FastPathBatch,
     now: Date,
-    { waitMs }: OnBusy,
   ): Promise<FastPathResult | null> {
     const streams = batch.requests.flatMap((request) => request.streams);
     if (!streams.every(({ cached }) => this.cache.isOfSession(cached))) return null;
-    const [result] = await this.database.queryPrepared<FastPathResult>(name, sql, [
-      ...batch.appendParameters(now),
-      waitMs,
-    ]);
+    const [result] = await this.database.queryPrepared<FastPathResult>(
+      name,
+      sql,
+      batch.appendParameters(now),
+    );
     invariant(result !== undefined, 'The statement that stores usage returns a row.');
     return result;
   }
@@ -106,9 +106,8 @@ export class FastPathAppend {
     statement: PreparedStatement,
     batch: FastPathBatch,
     now: Date,
-    onBusy: OnBusy,
   ): Promise<FastPathResult | null> {
-    const result = await this.store(statement, batch, now, onBusy);
+    const result = await this.store(statement, batch, now);
     if (result !== null && result.accepted > 0)
       await this.windows.report(batch.changedStreams(result.positions));
     return result;

@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
+import { Configuration } from '../../../platform/config';
+import { ConcurrencyLimiter } from '../../../platform/concurrency';
+import { isOutage } from '../../../platform/database';
 import type { OnBusy } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
 import {
@@ -7,15 +11,25 @@ import {
   type FastPathOutcome,
   joinParts,
   type NotShared,
+  type NotTried,
   splitByRequest,
 } from './append-outcome';
 import { AppendUsage, lastInstantAt } from './append-usage';
 import { FastPathAppend } from './fast-path-append';
 import { FastPathRequest, type SplitRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
-import { StreamQueues } from './stream-queues';
-import type { Append, QueuedRequest } from './write-apart';
-import { WriteQueue } from './write-queue';
+import { type Append, StreamQueues } from './stream-queues';
+import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue';
+
+/**
+ * Maximum number of commits that wait for locks, of each of three kinds: of lists, of single events, and of requests
+ * that waited too long before. Each uses a connection.
+ */
+const MAX_WAITING = 4;
+/** The waiting commits of one kind use at most this part of the connections. */
+const MAX_SHARE = 0.2;
+/** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
+const MAX_RETRIES = 2;
 
 /** Number of shards into which the fast path divides streams. Shards can be written at the same time. */
 const SHARD_COUNT = 2;
@@ -33,28 +47,47 @@ interface Queues {
  * with running totals of their own) are stored apart from the others.
  *
  * Events of a stream whose cached state is outdated take the slow path. Events of a locked stream are left out of the
- * shared commit, so that no other request waits for the lock. They wait in queues of their streams, and so do requests that wait too long
- * for another lock, and later ones of their streams.
+ * shared commit, so that no other request waits for the lock, and are tried again. If the stream stays locked, a single
+ * event waits in the queue of its stream, and a list waits together with other such lists. Requests that wait too long
+ * for another lock, and later ones of their streams, wait in queues of their streams.
  */
 @Injectable()
 export class IngestBatcher {
-  readonly streamQueues = new StreamQueues((group, onBusy) =>
-    group[0]?.fastPath ? this.appendFast(group, onBusy) : this.appendSlow(group, onBusy),
-  );
-  private readonly slowPath = this.queues((group, onBusy) => this.appendSlow(group, onBusy), 1);
+  private readonly slowPath: Queues;
   /**
    * Fast-path queues for events that may be in registered windows (periods with running totals of their own). The other
    * events have separate queues, because they need fewer statements.
    */
   private readonly inWindows = this.fastPathQueues();
   private readonly outsideWindows = this.fastPathQueues();
+  private readonly streamQueues: StreamQueues;
+  private readonly listWaits: ConcurrencyLimiter;
+  /** Lists whose streams were locked, collected to be stored together. */
+  private readonly busy: QueuedRequest[] = [];
+  private storingBusy: Promise<void> | null = null;
 
   constructor(
     private readonly appendUsage: AppendUsage,
     private readonly fastPathAppend: FastPathAppend,
     private readonly cache: StreamCache,
     private readonly clock: Clock,
-  ) {}
+    { databasePoolSize }: Configuration,
+  ) {
+    const append = this.append.bind(this);
+    const maxWaiting = Math.min(MAX_WAITING, Math.max(1, Math.floor(databasePoolSize * MAX_SHARE)));
+    this.streamQueues = new StreamQueues(append, maxWaiting);
+    this.listWaits = new ConcurrencyLimiter(maxWaiting);
+    this.slowPath = {
+      singles: this.sharedQueue(append, (request, reason) =>
+        this.streamQueues.add(request, reason),
+      ),
+      lists: this.sharedQueue(append, (request, reason) => {
+        const { events, resolve, reject } = request;
+        if (this.waitsInQueue(request, reason)) this.streamQueues.add(request, reason);
+        else this.listWaits.run(() => this.appendUsage.append(events)).then(resolve, reject);
+      }),
+    };
+  }
 
   async write(events: readonly IncomingEvent[]): Promise<AppendOutcome> {
     if (events.length === 0) return { accepted: 0, notStored: [] };
@@ -83,56 +116,116 @@ export class IngestBatcher {
   }
 
   private fastPathQueues(): Queues {
-    return this.queues((group, onBusy) => this.appendFast(group, onBusy), SHARD_COUNT);
+    const append: Append = (group, onBusy) =>
+      this.fastPathAppend.append(
+        group.flatMap(({ fastPath }) => fastPath ?? []),
+        onBusy,
+      );
+    return {
+      singles: this.sharedQueue(append, (request, reason) => this.retry(request, reason)),
+      lists: this.sharedQueue(
+        append,
+        (request, reason) => {
+          if (reason === 'outdated') this.slowPath.lists.add(request);
+          else if (this.waitsInQueue(request, reason)) this.streamQueues.add(request, reason);
+          else return this.addToBusy(request);
+          return undefined;
+        },
+        SHARD_COUNT,
+      ),
+    };
   }
 
-  private queues(append: Append, shardsOfLists: number): Queues {
-    const isBlocked = (request: QueuedRequest) => this.streamQueues.isBlocked(request);
-    const takeOver = (which: keyof Queues, request: QueuedRequest, reason: NotShared) => {
-      if (reason !== 'outdated')
-        return this.streamQueues.add(this.preparedToWait(request, reason), reason);
-      this.slowPath[which].add({ ...request, fastPath: null });
-      return undefined;
-    };
-    return {
-      singles: new WriteQueue(
-        append,
-        (request, reason) => void takeOver('singles', request, reason),
-        isBlocked,
-      ),
-      lists: new WriteQueue(
-        append,
-        (request, reason) => takeOver('lists', request, reason),
-        isBlocked,
-        shardsOfLists,
-      ),
-    };
+  private sharedQueue(append: Append, onNotShared: OnNotShared, shards?: number): WriteQueue {
+    return new WriteQueue(
+      (group, hasTimedOut) => append(group, hasTimedOut ? 'hurry' : 'skip'),
+      onNotShared,
+      shards,
+      (request) => this.streamQueues.isBlocked(request),
+    );
+  }
+
+  /** Returns true if a list that a shared commit did not store is to wait in the queue of its streams. */
+  private waitsInQueue(request: QueuedRequest, reason: NotShared): boolean {
+    return reason === 'timeout' || this.streamQueues.isHeld(request);
   }
 
   private queuesOf({ hasWindows }: FastPathRequest): Queues {
     return hasWindows ? this.inWindows : this.outsideWindows;
   }
 
-  /** Prepares the skipped part of a list for the fast path, if all its events can take it. */
-  private preparedToWait(request: QueuedRequest, reason: NotShared): QueuedRequest {
-    if (request.fastPath !== null || reason !== 'busy') return request;
-    const { parts, rest } = this.split(request.events, 1);
-    const fastPath = rest.length === 0 && parts.length === 1 ? (parts[0] ?? null) : null;
-    return { ...request, fastPath };
+  /**
+   * Retries a single event that the fast path skipped. If its stream was locked, first tries the fast path again,
+   * because another process usually holds the lock only for one commit. An event that waited too long for another lock
+   * goes to the queue of its stream at once.
+   */
+  private retry(request: QueuedRequest, reason: NotShared): void {
+    request.retries += 1;
+    const { fastPath } = request;
+    if (reason === 'outdated' || fastPath === null) this.slowPath.singles.add(request);
+    else if (reason === 'busy' && request.retries <= MAX_RETRIES)
+      this.queuesOf(fastPath).singles.add(request);
+    else this.streamQueues.add(request, reason);
   }
 
-  private appendFast(
-    group: readonly QueuedRequest[],
-    onBusy: OnBusy,
-  ): Promise<readonly FastPathOutcome[]> {
-    const requests = group.flatMap(({ fastPath }) => fastPath ?? []);
-    return this.fastPathAppend.append(requests, onBusy);
+  /** Collects lists whose streams were locked, and stores them together. Resolves when all are stored or failed. */
+  private addToBusy(request: QueuedRequest): Promise<void> {
+    this.busy.push(request);
+    this.storingBusy ??= Promise.resolve().then(() => {
+      this.storingBusy = null;
+      return this.waitForStreams(this.busy.splice(0));
+    });
+    return this.storingBusy;
   }
 
-  private async appendSlow(
+  /** Waits until the locked streams of these lists are free, and then retries the fast path. */
+  private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
+    const split = requests.map(({ events, fastPath }) =>
+      fastPath === null ? this.split(events, 1) : { parts: [fastPath], rest: [] },
+    );
+    const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
+    let stored: readonly FastPathOutcome[];
+    try {
+      // The slow path may enter the same limiter, so it runs only after this call has left the limiter.
+      stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
+    } catch (error) {
+      // Retries each list alone, so that a stream that stays locked fails only lists with events of this stream. After
+      // an outage, retries nothing, because the events may already be stored.
+      if (requests.length > 1 && !isOutage(error)) {
+        await Promise.all(requests.map((one) => this.waitForStreams([one])));
+      } else for (const { reject } of requests) reject(error);
+      return;
+    }
+    const outcomes = new Map(parts.map((part, index) => [part, stored[index]]));
+    await Promise.all(
+      requests.map(({ resolve, reject }, index) => {
+        const { parts: ofRequest, rest } = split[index] ?? { parts: [], rest: [] };
+        const written = ofRequest.map((part) => this.withSlowPath(part, outcomes.get(part)));
+        if (rest.length > 0) written.push(this.slowPath.lists.enqueue(rest, null));
+        return joinParts(written).then(resolve, reject);
+      }),
+    );
+  }
+
+  /** Stores on the slow path those events that the fast path skipped. Returns the outcome of the whole part. */
+  private async withSlowPath(
+    part: FastPathRequest,
+    outcome: FastPathOutcome | undefined,
+  ): Promise<AppendOutcome> {
+    invariant(outcome !== undefined, 'A request has an outcome.');
+    if (typeof outcome === 'string') return this.slowPath.lists.enqueue(part.events, null);
+    if ('failure' in outcome) throw outcome.failure;
+    if (!('rest' in outcome)) return outcome;
+    return joinParts([
+      Promise.resolve(outcome.stored),
+      this.slowPath.lists.enqueue(outcome.rest, null),
+    ]);
+  }
+
+  private async append(
     group: readonly QueuedRequest[],
     onBusy: OnBusy,
-  ): Promise<readonly FastPathOutcome[]> {
+  ): Promise<readonly (AppendOutcome | NotTried)[]> {
     const requestOf = group.flatMap(({ events }, index) => events.map(() => index));
     const events = group.flatMap((request) => request.events);
     const numbered = events.map((event, index) => ({ ...event, index }));

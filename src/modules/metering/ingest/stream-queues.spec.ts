@@ -1,203 +1,127 @@
 import type { OnBusy } from '../store/usage-streams';
-import type { AppendOutcome, FastPathOutcome, NotShared } from './append-outcome';
+import type { AppendOutcome, NotShared } from './append-outcome';
+import { until } from '../../../../test/support/until';
 import { StreamQueues } from './stream-queues';
-import type { QueuedRequest } from './write-apart';
+import type { QueuedRequest } from './write-queue';
 
 const STORED: AppendOutcome = { accepted: 1, notStored: [] };
 const TIMEOUT = Object.assign(new Error('lock timeout'), { code: '55P03' });
 
-describe('waiting queues', () => {
+describe('queues of streams', () => {
+  /** Writes in progress. */
+  let writes: { customers: string; onBusy: OnBusy; end: (error?: Error) => void }[];
   let queues: StreamQueues;
-  /** Customers whose streams are locked: others hold their row, or a key of their events. */
-  let rows: Set<string>;
-  let keys: Set<string>;
-  /** Customers of each write, and its lock timeout. */
-  let writes: string[];
-  let inFlight: number;
-  let mostInFlight: number;
-  let answers: Map<string, string>;
-  let startedAt: number;
+  let answers: string[];
 
   beforeEach(() => {
-    jest.useFakeTimers();
-    [rows, keys] = [new Set(), new Set()];
-    [writes, answers] = [[], new Map()];
-    [inFlight, mostInFlight] = [0, 0];
-    startedAt = performance.now();
-    queues = new StreamQueues(append);
+    writes = [];
+    answers = [];
+    queues = new StreamQueues((group, onBusy) => {
+      const customers = group.map(customersOf).join(' ');
+      return new Promise((resolve, reject) => {
+        const end = (error?: Error) =>
+          error === undefined ? resolve(group.map(() => STORED)) : reject(error);
+        writes.push({ customers, onBusy, end });
+      });
+    }, 4);
   });
-
-  afterEach(() => jest.useRealTimers());
 
   const customersOf = ({ events }: QueuedRequest) =>
     events.map(({ customerId }) => customerId).join('');
 
-  /** Waits for locks as PostgreSQL does. */
-  async function append(
-    group: readonly QueuedRequest[],
-    { rows: how, waitMs }: OnBusy,
-  ): Promise<readonly FastPathOutcome[]> {
-    inFlight += 1;
-    mostInFlight = Math.max(mostInFlight, inFlight);
-    writes.push(`${group.map(customersOf).join(' ')} ${how} ${waitMs}`);
-    const meets = (request: QueuedRequest, locked: Set<string>) =>
-      [...customersOf(request)].some((customer) => locked.has(customer));
-    const waits = () =>
-      group.some(
-        (request) =>
-          (how === 'wait' && meets(request, rows)) ||
-          (meets(request, keys) && !meets(request, rows)),
-      );
-    const until = performance.now() + (waitMs ?? Infinity);
-    await untilTrue(() => !waits() || performance.now() >= until);
-    inFlight -= 1;
-    if (waits()) throw TIMEOUT;
-    return group.map((request) => (meets(request, rows) ? 'busy' : STORED));
+  /** Returns a request with one event for each of the customers. */
+  const requestOf = (customers: string): QueuedRequest => ({
+    events: [...customers].map((customerId, index) => ({
+      index,
+      idempotencyKey: `${customerId}-${index}`,
+      customerId,
+      eventName: 'call',
+      timestamp: new Date(0),
+      properties: {},
+    })),
+    fastPath: null,
+    resolve: () => answers.push(customers),
+    reject: () => answers.push(`${customers} rejected`),
+    retries: 0,
+  });
+
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  async function add(customers: string, reason: NotShared = 'timeout'): Promise<void> {
+    queues.add(requestOf(customers), reason);
+    await turn();
   }
 
-  /** Looks each millisecond of the fake time. */
-  const untilTrue = (condition: () => boolean): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setInterval(() => {
-        if (!condition()) return;
-        clearInterval(timer);
-        resolve();
-      }, 1);
-    });
-  const passTime = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+  /** Ends the first write in progress. Returns its customers, and how it treated locks. */
+  async function end(error?: Error): Promise<string> {
+    const write = writes.shift();
+    write?.end(error);
+    await turn();
+    return `${write?.customers} ${write?.onBusy}`;
+  }
 
-  /** Returns a request with one event for each of the customers. */
-  const requestOf = (customers: string): QueuedRequest => {
-    const answer = (text: string) =>
-      answers.set(customers, `${text} after ${Math.round(performance.now() - startedAt)}`);
-    return {
-      events: [...customers].map((customerId, index) => ({
-        index,
-        idempotencyKey: `${customerId}-${index}`,
-        customerId,
-        eventName: 'call',
-        timestamp: new Date(0),
-        properties: {},
-      })),
-      fastPath: null,
-      resolve: () => answer('stored'),
-      reject: () => answer('rejected'),
-    };
-  };
-
-  const add = (customers: string, reason: NotShared = 'busy') =>
-    queues.add(requestOf(customers), reason);
+  const inProgress = () => writes.map(({ customers }) => customers);
   const isBlocked = (customers: string) => queues.isBlocked(requestOf(customers));
-  const answersAfter = (customers: string) => Number(answers.get(customers)?.split(' ')[2]);
 
-  it('store requests together once their streams are free', async () => {
-    rows.add('A');
-    for (const customers of ['A', 'B', 'AC']) void add(customers);
-    await passTime(50);
-    expect([writes, answers.size]).toEqual([['A B AC wait 200'], 0]);
-    rows.clear();
-    await passTime(10);
-    expect([...answers.keys()]).toEqual(['A', 'B', 'AC']);
-  });
-
-  it('store the others although one stream stays locked', async () => {
-    rows.add('A');
-    for (const customers of 'BACD') void add(customers);
-    await passTime(250);
-    expect([...answers.keys()]).toEqual(['B', 'C', 'D']);
-  });
-
-  it('refuse requests that wait too long, all at the same time', async () => {
-    rows.add('A');
-    keys.add('B');
-    for (const customers of ['A', 'AA', 'AAA', 'AC', 'B', 'BB', 'BBB']) void add(customers);
-    await passTime(4_900);
-    expect(answers.size).toBe(0);
-    await passTime(1_000);
-    expect([...answers.values()].filter((answer) => answer.startsWith('rejected'))).toHaveLength(7);
-    writes = [];
-    rows.clear();
-    await passTime(10_000);
-    expect(writes).toEqual([]);
-  });
-
-  it('answer a stream soon after it is free, however many others stay locked', async () => {
-    const names = Array.from({ length: 100 }, (_, at) => String.fromCodePoint(0x4e00 + at));
-    for (const name of names) {
-      rows.add(name);
-      void add(name);
-    }
-    rows.add('A');
-    void add('A');
-    await passTime(1_500);
-    expect(answers.size).toBe(0);
-    rows.delete('A');
-    await passTime(1_500);
-    expect(answersAfter('A')).toBeLessThan(3_000);
-    await passTime(4_000);
-    expect([answers.size, mostInFlight]).toEqual([101, 1]);
-    expect(Math.max(...names.map(answersAfter))).toBeLessThan(6_500);
-  });
-
-  it('reach each request although many keys of its stream stay locked', async () => {
-    const names = Array.from({ length: 40 }, (_, at) => String.fromCodePoint(0x4e00 + at));
-    for (const name of names) {
-      keys.add(name);
-      void add(name, 'timeout');
-    }
-    void add('A', 'timeout');
-    await passTime(2_500);
-    expect([...answers.keys()]).toEqual(['A']);
-  });
-
-  it('wait for a stream that others lock again and again', async () => {
-    rows.add('A');
-    rows.add('B');
-    void add('A');
-    void add('B');
-    await passTime(1_000);
-    // Free for 2 ms at a time.
-    for (let times = 0; times < 40 && !answers.has('B'); times += 1) {
-      rows.delete('B');
-      await passTime(2);
-      rows.add('B');
-      await passTime(30);
-    }
-    expect(answers.get('B')).toContain('stored');
-  });
-
-  it('take later requests of a blocked stream until its events are stored', async () => {
-    keys.add('A').add('B');
+  it('take later requests of a stream until its events are stored', async () => {
     expect(isBlocked('A')).toBe(false);
-    void add('A', 'timeout');
-    void add('BC', 'timeout');
-    const asked = ['A', 'AD', 'CB', 'B', 'D'];
-    expect(asked.map(isBlocked)).toEqual([true, true, true, false, false]);
-    await passTime(1_000);
-    expect(asked.map(isBlocked)).toEqual([true, true, true, false, false]);
-    keys.clear();
-    await passTime(1_000);
-    expect(asked.map(isBlocked)).toEqual([false, false, false, false, false]);
+    await add('A');
+    await add('BC');
+    expect(['A', 'AD', 'CB', 'B', 'D'].map(isBlocked)).toEqual([true, true, true, false, false]);
+    await end();
+    await end();
+    expect(['A', 'AD', 'CB'].map(isBlocked)).toEqual([false, false, false]);
   });
 
   it('do not take later requests of a stream that was only locked', async () => {
-    rows.add('A');
-    void add('A');
-    await passTime(1_000);
+    await add('A', 'busy');
     expect(isBlocked('A')).toBe(false);
   });
 
-  it('state when a request was tried, unless it is likely to wait for long', async () => {
-    const tried: string[] = [];
-    void add('A')?.then(() => tried.push('A'));
-    await passTime(50);
-    expect(tried).toEqual(['A']);
-    rows.add('A');
-    void add('A')?.then(() => tried.push('again'));
-    await passTime(50);
-    expect(tried).toEqual(['A']);
-    await passTime(200);
-    expect(tried).toEqual(['A', 'again']);
-    expect([add('A'), add('B', 'timeout')]).toEqual([undefined, undefined]);
+  it('forget that a stream was blocked once its requests were refused', async () => {
+    await add('A');
+    await end(TIMEOUT);
+    expect(answers).toEqual(['A rejected']);
+    await until('the queue is idle', () => !isBlocked('A'));
+    for (const customer of 'BCDE') await add(customer);
+    await add('A', 'busy');
+    expect(inProgress()).toEqual(['B', 'C', 'D', 'E', 'A']);
+    expect(isBlocked('A')).toBe(false);
+  });
+
+  it('let requests of a stream share a commit', async () => {
+    for (const customers of ['A', 'A', 'AA', 'AB', 'A']) await add(customers);
+    expect(inProgress()).toEqual(['A']);
+    await end();
+    expect(inProgress()).toEqual(['A AA AB A']);
+  });
+
+  it('let requests that meet a stream of a blocked request wait behind it', async () => {
+    await add('AB');
+    await add('B', 'busy');
+    expect(queues.isHeld(requestOf('BC'))).toBe(true);
+    expect(queues.isHeld(requestOf('C'))).toBe(false);
+    expect(inProgress()).toEqual(['AB']);
+    await end();
+    expect(inProgress()).toEqual(['B']);
+  });
+
+  it('leave connections to requests whose streams were only locked', async () => {
+    for (const customer of 'ABCDE') await add(customer);
+    await add('F', 'busy');
+    expect(inProgress()).toEqual(['A', 'B', 'C', 'D', 'F']);
+  });
+
+  it('try requests again without waiting for other queues', async () => {
+    queues.add(requestOf('A'), 'timeout');
+    for (const customer of 'ABCDEF') await add(customer);
+    expect(inProgress()).toEqual(['A A', 'B', 'C', 'D']);
+    expect(await end(TIMEOUT)).toBe('A A wait');
+    expect(inProgress()).toEqual(['B', 'C', 'D', 'E', 'A']);
+    writes.unshift(...writes.splice(4, 1));
+    expect(await end(TIMEOUT)).toBe('A hurry');
+    writes.unshift(...writes.splice(4, 1));
+    expect(await end()).toBe('A hurry');
+    expect(answers).toEqual(['A rejected', 'A']);
   });
 });

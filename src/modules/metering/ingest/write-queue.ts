@@ -2,11 +2,18 @@ import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { invariant } from '../../../core/invariant';
 import { nextTurn } from '../../../platform/concurrency';
-import type { OnBusy } from '../store/usage-streams';
+import { isLockTimeout, isOutage } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
-import type { AppendOutcome, NotShared } from './append-outcome';
+import {
+  type AppendOutcome,
+  failureOf,
+  type FastPathOutcome,
+  mergeParts,
+  type NotShared,
+  type PartOutcome,
+} from './append-outcome';
 import type { FastPathRequest } from './fast-path-request';
-import { type Append, type QueuedRequest, takeGroup, writeApart } from './write-apart';
+import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 
 /** Longest wait for the next requests of clients that were just answered. */
 const MAX_WAIT_MS = 2;
@@ -23,13 +30,36 @@ const LONGEST_HOLD_MS = 100;
  */
 const EVENTS_WORTH_A_COMMIT = 500;
 
-const SHARED: OnBusy = { rows: 'skip', waitMs: 200 };
+/**
+ * Maximum number of further writes of the queue of one stream that wait too long for a lock, after one has. Then all
+ * requests of the group that are left are rejected.
+ */
+const MAX_TIMEOUTS = 10;
+
+export interface QueuedRequest {
+  readonly events: readonly IncomingEvent[];
+  /** The same events, prepared for the fast path; null on the slow path. */
+  readonly fastPath: FastPathRequest | null;
+  readonly resolve: (outcome: AppendOutcome) => void;
+  readonly reject: (error: unknown) => void;
+  retries: number;
+}
 
 /**
- * Takes over a request that was skipped or waited too long for a lock, or the skipped part of a request. If it returns a
- * promise, the shard waits for that promise before it writes the next requests, at most {@link LONGEST_HOLD_MS}.
+ * Writes requests together. Returns the outcome of each, or the reason why it was skipped.
+ * @param hasTimedOut true if an earlier write of these requests waited too long for a lock, so that this one should not
  */
-export type OnNotShared = (request: QueuedRequest, reason: NotShared) => Promise<void> | undefined;
+type WriteGroup = (
+  group: readonly QueuedRequest[],
+  hasTimedOut: boolean,
+) => Promise<readonly FastPathOutcome[]>;
+
+/** Takes over a request that a shared commit did not store. */
+export type OnNotShared = (request: QueuedRequest, reason: NotShared) => unknown;
+
+interface Failure {
+  readonly reason: unknown;
+}
 
 /** Requests of a shard: a part of the streams, for which at most one commit is in flight. */
 interface Shard {
@@ -46,16 +76,27 @@ export class WriteQueue {
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
+   * @param onNotShared takes over a request that was skipped or waited too long for a lock, or the skipped part of a
+   *   request. If it returns a promise, the shard waits for that promise before it writes the next requests, at most
+   *   {@link LONGEST_HOLD_MS}. Null for the queue of one stream, which rejects requests that wait too long
    * @param isBlocked returns true if a request would probably wait too long for a lock. It is then passed to
    *   `onNotShared` untried
    */
   constructor(
-    private readonly append: Append,
-    private readonly onNotShared: OnNotShared,
-    private readonly isBlocked: (request: QueuedRequest) => boolean,
+    private readonly writeGroup: WriteGroup,
+    private readonly onNotShared: OnNotShared | null,
     shards = 1,
+    private readonly isBlocked: (request: QueuedRequest) => boolean = () => false,
   ) {
     this.shards = Array.from({ length: shards }, () => ({ queue: [], isWriting: false }));
+  }
+
+  get isIdle(): boolean {
+    return !this.isWriting && requestsIn(this.shards) === 0;
+  }
+
+  private get isWriting(): boolean {
+    return this.shards.some(({ isWriting }) => isWriting);
   }
 
   /** Adds a request, and returns its outcome after its events are written. `onNotShared` takes skipped events over. */
@@ -64,7 +105,7 @@ export class WriteQueue {
     fastPath: FastPathRequest | null,
   ): Promise<AppendOutcome> {
     return new Promise((resolve, reject) =>
-      this.add({ events, fastPath, resolve: nextTurn(resolve), reject }),
+      this.add({ events, fastPath, resolve: nextTurn(resolve), reject, retries: 0 }),
     );
   }
 
@@ -89,8 +130,7 @@ export class WriteQueue {
     const due = this.shards.filter(({ isWriting, queue }) => !isWriting && queue.length > 0);
     const isSmall = eventsIn(due.flatMap(({ queue }) => queue)) < EVENTS_WORTH_A_COMMIT;
     if (!isSmall) for (const shard of due) void this.writeShards([shard]);
-    else if (due.length > 0 && !this.shards.some(({ isWriting }) => isWriting))
-      void this.writeShards(due);
+    else if (due.length > 0 && !this.isWriting) void this.writeShards(due);
   }
 
   /**
@@ -100,20 +140,12 @@ export class WriteQueue {
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
-    const group = shards.flatMap(({ queue }) => takeGroup(queue));
-    const held: Promise<void>[] = [];
-    await writeApart(group, {
-      append: this.append,
-      onBusy: SHARED,
-      isLeft: this.isBlocked,
-      leave: (request, reason) => {
-        const tried = this.onNotShared(request, reason);
-        if (tried !== undefined) held.push(tried);
-      },
-    });
+    const group = takeGroup(shards);
+    const takenOver = await this.write(group);
+    const held = takenOver.filter((one) => one instanceof Promise);
     if (held.length > 0) {
       const timeout = pause(LONGEST_HOLD_MS, undefined, { ref: false });
-      await Promise.race([Promise.all(held), timeout]);
+      await Promise.race([Promise.allSettled(held), timeout]);
     }
     await this.waitFor(shards, Math.floor((group.length + requestsIn(shards)) / 2));
     for (const shard of shards) shard.isWriting = false;
@@ -135,6 +167,136 @@ export class WriteQueue {
       this.listeners.add(listener);
     });
   }
+
+  private async write(all: readonly QueuedRequest[]): Promise<readonly unknown[]> {
+    const takenOver: unknown[] = [];
+    const group = this.withoutBlocked(all, takenOver);
+    if (group.length === 0) return takenOver;
+    const failure = await this.tryToWrite(group, takenOver, null);
+    if (failure === null) return takenOver;
+    if (group.length > 1 && !isOutage(failure.reason)) {
+      await this.writeInParts(group, failure, takenOver);
+    } else for (const request of group) this.fail(request, failure, takenOver);
+    return takenOver;
+  }
+
+  private withoutBlocked(
+    group: readonly QueuedRequest[],
+    takenOver: unknown[],
+  ): readonly QueuedRequest[] {
+    return group.filter((request) => {
+      const isBlocked = this.isBlocked(request);
+      if (isBlocked) takenOver.push(this.answer(request, 'timeout', null));
+      return !isBlocked;
+    });
+  }
+
+  /**
+   * Writes a group, answers its requests, and adds the results of `onNotShared` to `takenOver`. Returns the error if the
+   * write failed, otherwise null.
+   * @param timeout lock timeout of an earlier write of these requests; null if there was none
+   */
+  private async tryToWrite(
+    group: readonly QueuedRequest[],
+    takenOver: unknown[],
+    timeout: Failure | null,
+  ): Promise<Failure | null> {
+    try {
+      const outcomes = await this.writeGroup(group, timeout !== null);
+      for (const [index, request] of group.entries()) {
+        takenOver.push(this.answer(request, outcomes[index], timeout));
+      }
+      return null;
+    } catch (reason) {
+      return { reason };
+    }
+  }
+
+  /**
+   * Answers a request, or passes it to `onNotShared` and returns the result. An error rejects only this request. It is
+   * not thrown, because that would stop the queue for ever.
+   */
+  private answer(
+    request: QueuedRequest,
+    outcome: FastPathOutcome | 'timeout' | undefined,
+    timeout: Failure | null,
+  ): unknown {
+    try {
+      invariant(outcome !== undefined, 'Each request has an outcome.');
+      if (typeof outcome === 'string') return this.takeOver(request, outcome, timeout);
+      if ('failure' in outcome) throw outcome.failure;
+      if ('rest' in outcome)
+        return this.takeOver(restOf(request, outcome), outcome.reason, timeout);
+      request.resolve(outcome);
+    } catch (error) {
+      request.reject(error);
+    }
+    return undefined;
+  }
+
+  private takeOver(request: QueuedRequest, reason: NotShared, timeout: Failure | null): unknown {
+    if (this.onNotShared !== null) return this.onNotShared(request, reason);
+    invariant(timeout !== null, 'A request that waits for its stream is tried.');
+    throw timeout.reason;
+  }
+
+  private fail(request: QueuedRequest, failure: Failure, takenOver: unknown[]): void {
+    if (isTimeout(failure)) takenOver.push(this.answer(request, 'timeout', failure));
+    else request.reject(failure.reason);
+  }
+
+  /**
+   * Writes the requests of a failed group in parts, and those of a part that fails one by one, so that one request cannot
+   * fail the others. Of a shared commit, passes requests that wait too long for a lock to `onNotShared`.
+   */
+  private async writeInParts(
+    group: readonly QueuedRequest[],
+    failed: Failure,
+    takenOver: unknown[],
+  ): Promise<void> {
+    let timeout = isTimeout(failed) ? failed : null;
+    let timeouts = 0;
+    const parts = inParts(group, Math.floor(Math.sqrt(group.length)));
+    for (let next = parts.shift(); next !== undefined; next = parts.shift()) {
+      const part = this.withoutBlocked(next, takenOver);
+      if (part.length === 0) continue;
+      const isTried = this.onNotShared !== null || timeouts < MAX_TIMEOUTS;
+      const failure = isTried ? await this.tryToWrite(part, takenOver, timeout) : timeout;
+      if (failure === null) continue;
+      if (isTimeout(failure)) {
+        timeout = failure;
+        timeouts += 1;
+      }
+      if (isTried && part.length > 1 && !isOutage(failure.reason))
+        parts.unshift(...inParts(part, 1));
+      else for (const request of part) this.fail(request, failure, takenOver);
+    }
+  }
+}
+
+/**
+ * Returns a new request for the skipped events of a request. When the new one is resolved, the original one is resolved
+ * with the outcome of all its events.
+ */
+function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
+  return {
+    events: rest,
+    fastPath: null,
+    resolve: (outcome) => resolve(mergeParts([stored, outcome])),
+    reject: (error) => reject(failureOf(stored.accepted, error)),
+    retries: 0,
+  };
+}
+
+/** Returns true if nothing was stored because another transaction held a lock for too long. */
+function isTimeout({ reason }: Failure): boolean {
+  return isLockTimeout(reason) && !isOutage(reason);
+}
+
+function inParts(group: readonly QueuedRequest[], size: number): (readonly QueuedRequest[])[] {
+  return Array.from({ length: Math.ceil(group.length / size) }, (_, part) =>
+    group.slice(part * size, (part + 1) * size),
+  );
 }
 
 function requestsIn(shards: readonly Shard[]): number {
@@ -143,4 +305,16 @@ function requestsIn(shards: readonly Shard[]): number {
 
 function eventsIn(requests: readonly QueuedRequest[]): number {
   return requests.reduce((sum, { events }) => sum + events.length, 0);
+}
+
+/** Takes from each shard as many requests as fit into one statement, at least one. */
+function takeGroup(shards: readonly Shard[]): readonly QueuedRequest[] {
+  return shards.flatMap(({ queue }) => {
+    let events = 0;
+    const end = queue.findIndex((request, index) => {
+      events += request.events.length;
+      return index > 0 && events > MAX_EVENTS_IN_MEMORY;
+    });
+    return queue.splice(0, end === -1 ? queue.length : end);
+  });
 }

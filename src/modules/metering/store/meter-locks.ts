@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../../platform/database';
-import { limitLockWaits, type OnBusy, WAIT } from './usage-streams';
+import { type OnBusy, shortLockTimeout } from './usage-streams';
 
 /**
  * Advisory lock class of ingest. Transactions that store events take the lock in shared mode. The creation of a meter
@@ -20,11 +20,12 @@ const SLOT_COUNT = 64;
 
 /** SQL of slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
 const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
-const lockMetersSql = (isLocked: string): string =>
-  `SELECT slot FROM ${SLOT} WHERE ${limitLockWaits('$3')} IS NULL OR NOT ${isLocked}`;
+const tryToLock = (timeout: string): string => `
+  SELECT slot FROM ${SLOT} WHERE ${timeout} IS NULL OR NOT pg_try_advisory_xact_lock_shared($1, slot)`;
 const LOCK_METERS = {
-  wait: lockMetersSql('(pg_advisory_xact_lock_shared($1, slot) IS NOT NULL)'),
-  skip: lockMetersSql('pg_try_advisory_xact_lock_shared($1, slot)'),
+  wait: `SELECT slot FROM ${SLOT} WHERE pg_advisory_xact_lock_shared($1, slot) IS NULL`,
+  skip: tryToLock(shortLockTimeout('skip')),
+  hurry: tryToLock(shortLockTimeout('hurry')),
 } as const;
 
 const INGESTING = `
@@ -34,22 +35,22 @@ const INGESTING = `
 
 /**
  * Locks ingest of these event names, in shared mode, until the transaction ends. Meters can still be created meanwhile:
- * a backfill then counts the events that this transaction stores without seeing the new meter. Also limits the waits for
- * locks of later statements of the transaction, which costs no statement of its own here.
+ * a backfill then counts the events that this transaction stores without seeing the new meter. Unless it waits, later
+ * statements of the transaction have a {@link shortLockTimeout}, which costs no statement of its own here.
  * @returns names that were skipped, because a meter may be being created for them or for a name with the same lock;
- *   empty if it waits
+ *   empty with `wait`
  */
 export async function lockMeters(
   database: Database,
   eventNames: Iterable<string>,
-  onBusy: OnBusy = WAIT,
+  onBusy: OnBusy = 'wait',
 ): Promise<ReadonlySet<string>> {
   database.requireTransaction();
   const slots = new Map([...eventNames].map((name) => [name, slotOf(name)]));
   const rows = await database.queryPrepared<{ slot: number }>(
-    `usage-lock-meters-${onBusy.rows}`,
-    LOCK_METERS[onBusy.rows],
-    [INGEST_KEY, [...new Set(slots.values())], onBusy.waitMs],
+    `usage-lock-meters-${onBusy}`,
+    LOCK_METERS[onBusy],
+    [INGEST_KEY, [...new Set(slots.values())]],
   );
   const busy = new Set(rows.map(({ slot }) => slot));
   return new Set([...slots].filter(([, slot]) => busy.has(slot)).map(([name]) => name));

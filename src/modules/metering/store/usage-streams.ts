@@ -59,25 +59,21 @@ const INVALIDATE_ALL = `
 const INVALIDATE =
   'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
 
-/** Treatment of locks that other transactions hold. */
-export interface OnBusy {
-  /** Treatment of locked streams. */
-  readonly rows: 'wait' | 'skip';
-  /**
-   * Longest wait for each lock, in milliseconds; null: the lock timeout that the transaction has. Concerns also `skip`:
-   * no SQL can skip a stream or a key that another transaction has inserted but not committed.
-   */
-  readonly waitMs: number | null;
-}
+/**
+ * Treatment of streams that another transaction has locked: wait for them, or skip them. With `skip` and `hurry`, ingest
+ * also limits its waits for other locks ({@link shortLockTimeout}).
+ */
+export type OnBusy = 'wait' | 'skip' | 'hurry';
 
-export const WAIT: OnBusy = { rows: 'wait', waitMs: null };
+/** Longest wait of a shared commit for a lock, and the longest wait after such a commit has waited that long. */
+const LOCK_TIMEOUTS_MS = { skip: 200, hurry: 20 };
 
 /**
- * SQL that limits each later wait for a lock of the transaction.
- * @param waitMs parameter with {@link OnBusy.waitMs}
+ * SQL that limits each later wait for a lock of the transaction. No SQL can skip the stream or the key that another
+ * transaction has inserted but not committed, and other requests share the commit that waits for it.
  */
-export const limitLockWaits = (waitMs: string): string =>
-  `set_config('lock_timeout', coalesce(${waitMs}::text, current_setting('lock_timeout')), true)`;
+export const shortLockTimeout = (onBusy: keyof typeof LOCK_TIMEOUTS_MS): string =>
+  `set_config('lock_timeout', '${LOCK_TIMEOUTS_MS[onBusy]}', true)`;
 
 /** Returns those of the missing streams that are to be created. */
 type CreatedStreams = (
@@ -106,15 +102,15 @@ export class UsageStreams {
   ): Promise<readonly (LockedStream | 'busy' | null)[]> {
     this.database.requireTransaction();
     const found = await this.findOrCreate(names, toCreate);
-    const sql = onBusy.rows === 'wait' ? LOCK : `${LOCK} SKIP LOCKED`;
+    const sql = onBusy === 'wait' ? LOCK : `${LOCK} SKIP LOCKED`;
     const locked = await this.database.queryPrepared<LockedStreamRow>(
-      `usage-streams-${onBusy.rows}`,
+      `usage-streams-${onBusy}`,
       sql,
       [[...found.values()]],
     );
     const streams = new Map(locked.map((stream) => [streamKey(stream), stream]));
     return names.map((name) => {
-      const isBusy = onBusy.rows === 'skip' && found.has(streamKey(name));
+      const isBusy = onBusy !== 'wait' && found.has(streamKey(name));
       return streams.get(streamKey(name)) ?? (isBusy ? 'busy' : null);
     });
   }
@@ -136,7 +132,7 @@ export class UsageStreams {
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async lockOne(name: StreamName): Promise<LockedStream> {
-    const [stream] = await this.lock([name], ALL_MISSING, WAIT);
+    const [stream] = await this.lock([name], ALL_MISSING, 'wait');
     if (stream === null) throw customerNotFound(name.customerId);
     invariant(stream !== undefined && stream !== 'busy', 'The stream is locked.');
     return stream;

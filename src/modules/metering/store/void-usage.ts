@@ -13,7 +13,7 @@ import { EventCounts } from './event-counts';
 import { LateUsageWriter } from './late-usage-writer';
 import { lockMeters } from './meter-locks';
 import { StoredEvents } from './stored-events';
-import { UsageStreams, WAIT } from './usage-streams';
+import { UsageStreams } from './usage-streams';
 import { WindowChanges } from './window-changes';
 
 /**
@@ -59,7 +59,7 @@ export class VoidUsage {
     return this.database.transaction(async () => {
       const found = await this.events.get(idempotencyKey);
       await lockMeters(this.database, [found.eventName]);
-      const [stream = null] = await this.streams.lock([found], () => [], WAIT);
+      const [stream = null] = await this.streams.lock([found], () => [], 'wait');
       // Another transaction may have voided, archived or purged the event while this one waited for the stream.
       const before = await this.events.get(idempotencyKey);
       invariant(stream !== null && stream !== 'busy', 'The stream of a stored event is locked.');
