@@ -26,7 +26,7 @@ import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue'
  * that waited too long before. Each uses a connection.
  */
 const MAX_WAITING = 4;
-/** The waiting commits of one kind use at most this part of the connections. */
+/** The waiting commits of one kind use at most this part of the connections, or two connections of a pool of 8 or more. */
 const MAX_SHARE = 0.2;
 /** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
 const MAX_RETRIES = 2;
@@ -74,7 +74,9 @@ export class IngestBatcher {
     { databasePoolSize }: Configuration,
   ) {
     const append = this.append.bind(this);
-    const maxWaiting = Math.min(MAX_WAITING, Math.max(1, Math.floor(databasePoolSize * MAX_SHARE)));
+    const atLeast = databasePoolSize >= 8 ? 2 : 1;
+    const share = Math.floor(databasePoolSize * MAX_SHARE);
+    const maxWaiting = Math.min(MAX_WAITING, Math.max(atLeast, share));
     this.streamQueues = new StreamQueues(append, maxWaiting);
     this.listWaits = new ConcurrencyLimiter(maxWaiting);
     this.slowPath = {

@@ -39,41 +39,43 @@ export class StreamQueues {
 
   /** Returns true if a request would probably wait too long for a lock, because earlier ones for its streams do. */
   isBlocked(request: QueuedRequest): boolean {
-    return this.hasBlocked() && this.blockedQueueOf(streamsOf(request)) !== undefined;
+    return this.blocked.size > 0 && this.blockedQueueOf(streamsOf(request)) !== undefined;
   }
 
   /** Returns true if a request that waits too long for a lock probably holds a lock on a stream of this request. */
   isHeld(request: QueuedRequest): boolean {
-    return this.hasBlocked() && this.holderOf(streamsOf(request)) !== undefined;
+    return this.blocked.size > 0 && this.holderOf(streamsOf(request)) !== undefined;
   }
 
   add(request: QueuedRequest, reason: NotShared): void {
     const streams = streamsOf(request);
-    const blocked = this.hasBlocked()
-      ? (this.blockedQueueOf(streams) ?? (reason === 'busy' ? this.holderOf(streams) : undefined))
-      : undefined;
+    const blocked =
+      this.blocked.size > 0
+        ? (this.blockedQueueOf(streams) ?? (reason === 'busy' ? this.holderOf(streams) : undefined))
+        : undefined;
     const queue = blocked ?? this.queueOf(streams);
     if (reason === 'timeout') this.blocked.add(queue);
     queue.requests.add(request);
   }
 
-  private hasBlocked(): boolean {
-    for (const queue of this.blocked) if (queue.requests.isIdle) this.blocked.delete(queue);
-    return this.blocked.size > 0;
+  private isWaiting(queue: StreamQueue): boolean {
+    if (queue.requests.isIdle) this.blocked.delete(queue);
+    return this.blocked.has(queue);
   }
 
   /** Returns the blocked queue of exactly these streams, or of one of them. */
   private blockedQueueOf(streams: readonly string[]): StreamQueue | undefined {
     for (const key of [keyOf(streams), ...streams]) {
       const queue = this.queues.get(key);
-      if (queue !== undefined && this.blocked.has(queue)) return queue;
+      if (queue !== undefined && this.isWaiting(queue)) return queue;
     }
     return undefined;
   }
 
   private holderOf(streams: readonly string[]): StreamQueue | undefined {
     for (const queue of this.blocked) {
-      if (streams.some((stream) => queue.streams.has(stream))) return queue;
+      if (this.isWaiting(queue) && streams.some((stream) => queue.streams.has(stream)))
+        return queue;
     }
     return undefined;
   }
@@ -82,7 +84,11 @@ export class StreamQueues {
     const existing = this.queues.get(keyOf(streams));
     if (existing !== undefined) return existing;
     if (this.queues.size >= MAX_QUEUES) {
-      for (const [key, { requests }] of this.queues) if (requests.isIdle) this.queues.delete(key);
+      for (const [key, queue] of this.queues) {
+        if (!queue.requests.isIdle) continue;
+        this.queues.delete(key);
+        this.blocked.delete(queue);
+      }
     }
     const created: StreamQueue = {
       streams: new Set(streams),
