@@ -94,6 +94,31 @@ describe('what pages of the console say of an object', () => {
       await value('Next event').getByText('Jul 1, 2026').waitFor();
       await other.close();
     });
+
+    it('is what happened at its target, once an advance to exactly due work is done', async () => {
+      const { id } = await teller.post('test-clocks', { name: 'Exact', now: START });
+      const customer_id = await teller.customer('Exact', id);
+      await teller.post('subscriptions', { customer_id, plan_id: story.plan });
+      await teller.advance(id, '2026-03-15T00:00:00Z');
+      const { due_at: to } = (await teller.get(`test-clocks/${id}/next`)) as { due_at: string };
+      expect(to).toBe('2026-04-01T00:00:00.000Z');
+      await engine.query(INTERRUPT, [id, to]);
+      await engine.open(page, `/test-clocks/${id}`);
+      let reads = 0;
+      await page.route('**/v1/events?**', (route) => {
+        reads += 1;
+        return route.continue();
+      });
+      // The clock moves to the target before the work at the target is done.
+      await engine.query('UPDATE test_clock SET instant = target_at WHERE id = $1', [id]);
+      await card('Overview').locator('dd').first().getByText('Apr 1, 2026').waitFor();
+      await untilQuiet(page);
+      expect(reads).toBe(0);
+      await teller.post(`test-clocks/${id}/advance`, { to });
+      await card('Timeline').getByText('Apr 1, 2026').first().waitFor();
+      await untilQuiet(page);
+      expect(reads).toBe(1);
+    });
   });
 
   it('are all terms that decide a price, and the plans of a coupon', async () => {
