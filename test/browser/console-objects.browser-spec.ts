@@ -172,7 +172,7 @@ describe('what pages of the console say of an object', () => {
     expect(terms).toEqual([
       '1000 each; for each 100; 5000 units free; at least $7.00 a period',
       '0.029 of the amount; $0.30 for each event; at least $0.50 for each event; ' +
-        'at most $5.00 for each event; 3 events free; $1,000.00 free',
+        'at most $5.00 for each event; free until 3 events or $1,000.00 are used up, whichever is first',
       '2 each; each group by itself',
       'beyond: 1 each + $5.00; no flat amount at a quantity of 0',
     ]);
