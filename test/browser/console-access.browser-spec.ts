@@ -171,6 +171,13 @@ describe('access to the console', () => {
     await page.getByLabel('Password').fill(PASSWORD);
     await page.keyboard.press('Enter');
     const code = page.getByLabel(/^Code of your authenticator/);
+    // What is neither six digits nor a recovery code would use up an attempt.
+    const signIn = page.getByRole('button', { name: 'Sign in', exact: true });
+    for (const typed of ['000 00', '000 0000', '3k7m-9xq2']) {
+      await code.fill(typed);
+      expect(await signIn.isDisabled()).toBe(true);
+    }
+    await page.getByText('Six digits, or a recovery code such as').waitFor();
     await code.fill(' 000 000');
     const sent = page.waitForRequest((request) => request.method() === 'POST');
     await page.keyboard.press('Enter');
@@ -181,8 +188,15 @@ describe('access to the console', () => {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     await engine.open(page, '/settings');
     await page.getByRole('button', { name: 'Remove…' }).click();
-    await dialog.getByLabel(/or a recovery code$/).fill(codes[1] ?? '');
-    await dialog.getByRole('button', { name: 'Remove' }).click();
+    const either = dialog.getByLabel(/or a recovery code$/);
+    const remove = dialog.getByRole('button', { name: 'Remove' });
+    for (const typed of ['', '000 00', '000 0000', '3k7m-9xq2']) {
+      await either.fill(typed);
+      expect(await remove.isDisabled()).toBe(true);
+    }
+    await dialog.getByText('Six digits, or a recovery code such as').waitFor();
+    await either.fill(codes[1] ?? '');
+    await remove.click();
     await page.getByRole('button', { name: 'Set up…' }).waitFor();
     await owner.close();
   });

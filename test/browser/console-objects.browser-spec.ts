@@ -47,6 +47,24 @@ describe('what pages of the console say of an object', () => {
   const toast = (text: string): Promise<void> =>
     page.getByRole('status').filter({ hasText: text }).first().waitFor();
 
+  /** Returns the steps that "Why?" shows for the line of a customer with this text in its description. */
+  async function stepsOf(
+    customer: string,
+    description: string,
+    amount: number,
+  ): Promise<readonly string[]> {
+    const { data } = (await teller.get(`invoices?customer_id=${customer}`)) as InvoiceList;
+    const has = (line: Line): boolean =>
+      line.description.includes(description) && line.amount === amount;
+    const invoice = data.find(({ lines }) => lines.some(has));
+    const line = invoice?.lines.find(has);
+    if (line === undefined) throw new Error(`There is no line ${description}.`);
+    await engine.open(page, `/invoices/${invoice?.id ?? ''}?line=${line.id}`);
+    await page.getByText('Computed again just now').waitFor();
+    const why = page.getByRole('region', { name: /^Why/ });
+    return (await why.locator('ol > li').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  }
+
   describe('a test clock', () => {
     it('is that its interrupted advance can be continued', async () => {
       const { id } = await teller.post('test-clocks', { name: 'Interrupted', now: START });
@@ -93,6 +111,31 @@ describe('what pages of the console say of an object', () => {
       await value('Its time').getByText('Jun 15, 2026').waitFor();
       await value('Next event').getByText('Jul 1, 2026').waitFor();
       await other.close();
+    });
+
+    it('is what happened at its target, once an advance to exactly due work is done', async () => {
+      const { id } = await teller.post('test-clocks', { name: 'Exact', now: START });
+      const customer_id = await teller.customer('Exact', id);
+      await teller.post('subscriptions', { customer_id, plan_id: story.plan });
+      await teller.advance(id, '2026-03-15T00:00:00Z');
+      const { due_at: to } = (await teller.get(`test-clocks/${id}/next`)) as { due_at: string };
+      expect(to).toBe('2026-04-01T00:00:00.000Z');
+      await engine.query(INTERRUPT, [id, to]);
+      await engine.open(page, `/test-clocks/${id}`);
+      let reads = 0;
+      await page.route('**/v1/events?**', (route) => {
+        reads += 1;
+        return route.continue();
+      });
+      // The clock moves to the target before the work at the target is done.
+      await engine.query('UPDATE test_clock SET instant = target_at WHERE id = $1', [id]);
+      await card('Overview').locator('dd').first().getByText('Apr 1, 2026').waitFor();
+      await untilQuiet(page);
+      expect(reads).toBe(0);
+      await teller.post(`test-clocks/${id}/advance`, { to });
+      await card('Timeline').getByText('Apr 1, 2026').first().waitFor();
+      await untilQuiet(page);
+      expect(reads).toBe(1);
     });
   });
 
@@ -147,7 +190,7 @@ describe('what pages of the console say of an object', () => {
     expect(terms).toEqual([
       '1000 each; for each 100; 5000 units free; at least $7.00 a period',
       '0.029 of the amount; $0.30 for each event; at least $0.50 for each event; ' +
-        'at most $5.00 for each event; 3 events free; $1,000.00 free',
+        'at most $5.00 for each event; free until 3 events or $1,000.00 are used up, whichever is first',
       '2 each; each group by itself',
       'beyond: 1 each + $5.00; no flat amount at a quantity of 0',
     ]);
@@ -189,21 +232,9 @@ describe('what pages of the console say of an object', () => {
     await teller.advance(clock, '2026-05-16T00:00:00Z');
     const cancel = { when: 'now', credit_unused: true };
     await teller.post(`subscriptions/${subscription.id}/cancel`, cancel);
-    const { data } = (await teller.get(`invoices?customer_id=${customer_id}`)) as InvoiceList;
-    const stepsOf = async (description: string, amount: number): Promise<readonly string[]> => {
-      const has = (line: Line): boolean =>
-        line.description.includes(description) && line.amount === amount;
-      const invoice = data.find(({ lines }) => lines.some(has));
-      const line = invoice?.lines.find(has);
-      if (line === undefined) throw new Error(`There is no line ${description}.`);
-      await engine.open(page, `/invoices/${invoice?.id ?? ''}?line=${line.id}`);
-      await page.getByText('Computed again just now').waitFor();
-      const why = page.getByRole('region', { name: /^Why/ });
-      return (await why.locator('ol > li').allInnerTexts()).map((text) =>
-        text.replace(/\s+/g, ' '),
-      );
-    };
-    expect(await stepsOf('Calls (late usage)', 100)).toEqual([
+    const steps = (description: string, amount: number): Promise<readonly string[]> =>
+      stepsOf(customer_id, description, amount);
+    expect(await steps('Calls (late usage)', 100)).toEqual([
       'Price Calls.',
       'Usage of the meter late, count of its events, Mar 1, 2026 to Mar 31, 2026 (UTC).',
       '6 events: quantity 6. Units: 6 × 100 (minor units)',
@@ -211,26 +242,69 @@ describe('what pages of the console say of an object', () => {
       'The line is $1.00; discount $0.00, tax $0.00.',
       'Computed again just now: ✓ equals the stored $1.00.',
     ]);
-    expect(await stepsOf('Least (minimum)', 4_985)).toEqual([
+    expect(await steps('Least (minimum)', 4_985)).toEqual([
       'Price Least.',
       'Without a limit, $0.15 is billed. The minimum is $50.00.',
       'Exactly 4985 minor units, rounded once to $49.85; discount $0.00, tax $0.00.',
       'Computed again just now: ✓ equals the stored $49.85.',
     ]);
-    expect((await stepsOf('Base', -1_452)).slice(1, -1)).toEqual([
-      'The credited line is $30.00, less a discount of $0.00; $0.00 was credited before. The full period costs 3000 minor units.',
-      'Credits the unused 15 of 31 days of the full period.',
+    expect((await steps('Base', -1_452)).slice(1, -1)).toEqual([
+      'The credited line, with its minimum or maximum, is $30.00. Less a discount of $0.00 and $0.00 credited before, $30.00 is left.',
+      'Of this, the unused share is credited: 15 of the 31 days that were billed.',
       'The line is -$14.52; discount $0.00, tax $0.00.',
     ]);
     expect(await violationsOf(page)).toEqual([]);
   });
 
-  it('is no result of a simulation that was cut off', async () => {
+  it('are the steps to a credit of what a discount and a minimum left, and of the rest of a period', async () => {
+    const seat = { name: 'Seat', model: 'per_unit', timing: 'in_advance', unit_amount: '1000' };
+    const terms = { currency: 'USD', interval: 'month' };
+    const { id: plan_id } = await teller.post('plans', {
+      ...terms,
+      code: 'least',
+      name: 'Least',
+      prices: [{ ...seat, minimum_amount: 4_000 }],
+    });
+    const { id: larger } = await teller.post('plans', {
+      ...terms,
+      code: 'larger',
+      name: 'Larger',
+      prices: [{ name: 'Large', model: 'flat', timing: 'in_advance', amount: 6_000 }],
+    });
+    const half = { type: 'percent', percent_off: '50', duration: 'once' };
+    await teller.post('coupons', { ...half, code: 'HALF' });
+    const { id: clock } = await teller.post('test-clocks', { name: 'Least', now: START });
+    const customer_id = await teller.customer('Leastly', clock);
+    const subscription = await teller.post('subscriptions', {
+      customer_id,
+      plan_id,
+      coupon: 'HALF',
+    });
+    await teller.advance(clock, '2026-03-11T00:00:00Z');
+    const path = `subscriptions/${subscription.id}`;
+    await teller.post(`${path}/change`, { plan_id: larger, when: 'now', proration: 'prorate' });
+    await teller.advance(clock, '2026-03-17T00:00:00Z');
+    await teller.post(`${path}/cancel`, { when: 'now', credit_unused: true });
+    expect((await stepsOf(customer_id, 'Seat', -1_355)).slice(1, -2)).toEqual([
+      'The credited line, with its minimum or maximum, is $40.00. Less a discount of $20.00 and $0.00 credited before, $20.00 is left.',
+      'Of this, the unused share is credited: 21 of the 31 days that were billed.',
+    ]);
+    expect((await stepsOf(customer_id, 'Large', -1_807)).slice(1, -2)).toEqual([
+      'The credited line, with its minimum or maximum, is $40.65. Less a discount of $13.55 and $0.00 credited before, $27.10 is left.',
+      'Of this, the unused share is credited: 14 of the 21 days that were billed.',
+    ]);
+  });
+
+  it.each([
+    ['was cut off', [], 'cut off'],
+    ['ends with a problem', [{ type: 'problem', detail: 'Too many prices.' }], 'Too many prices.'],
+  ])('is no result of a simulation that %s', async (_, end, shown) => {
     const { customer: customer_id } = story;
     const amounts = { old_amount: 100_000, new_amount: 200, difference: -99_800 };
     const lines = [
       { type: 'customer', customer_id, ...amounts },
       { type: 'progress', customers: 50, of: 4_000 },
+      ...end,
     ];
     const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     await page.route('**/v1/prices/simulations', (route) =>
@@ -238,7 +312,7 @@ describe('what pages of the console say of an object', () => {
     );
     await engine.open(page, '/simulations');
     await button('Run').click();
-    await page.getByRole('alert').filter({ hasText: 'cut off' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: shown }).waitFor();
     expect(await page.getByText('Most affected').count()).toBe(0);
     expect(await page.getByText('of 4,000 customers').count()).toBe(0);
   });

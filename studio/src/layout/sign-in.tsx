@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { RequestFailed, type Schemas, send } from '../api/client';
+import { SECOND_FACTOR_HINT, secondFactorCode } from '../api/second-factor-code';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
@@ -19,14 +20,14 @@ const ASKS_FOR_CODE: readonly string[] = [CODE_MISSING, 'second_factor_failed'];
 const codeOf = (error: unknown): string =>
   error instanceof RequestFailed ? (error.problem?.code ?? '') : '';
 
-/** Returns the body of a sign-in request. Six digits are sent as a TOTP code, any other text as a recovery code. */
-function withCode(email: string, password: string, code: string): Schemas['CreateSessionDto'] {
-  // Apps show the digits in groups.
-  const text = code.replaceAll(/\s/g, '');
-  if (text === '') return { email, password };
-  return /^\d{6}$/.test(text)
-    ? { email, password, totp_code: text }
-    : { email, password, recovery_code: text };
+/** Returns the body of a sign-in request, without a code if none is typed; null while the code is incomplete. */
+function signInBody(
+  email: string,
+  password: string,
+  typed: string,
+): Schemas['CreateSessionDto'] | null {
+  const code = typed.trim() === '' ? {} : secondFactorCode(typed);
+  return code && { email, password, ...code };
 }
 
 function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
@@ -35,13 +36,10 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
   const [code, setCode] = useState('');
   const [asksForCode, setAsksForCode] = useState(false);
   const cache = useQueryClient();
+  const body = signInBody(email.trim(), password, code);
   const signIn = useSingleMutation({
-    mutationFn: () =>
-      send<CurrentSession>({
-        method: 'POST',
-        path: '/v1/session',
-        body: withCode(email.trim(), password, code),
-      }),
+    mutationFn: (sent: Schemas['CreateSessionDto']) =>
+      send<CurrentSession>({ method: 'POST', path: '/v1/session', body: sent }),
     onSuccess: (session) => begin(cache, session),
     onError: (error) => setAsksForCode(asksForCode || ASKS_FOR_CODE.includes(codeOf(error))),
   });
@@ -49,7 +47,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        signIn.mutate();
+        if (body !== null) signIn.mutate(body);
       }}
     >
       <TextInput
@@ -72,6 +70,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
       {asksForCode && (
         <TextInput
           label="Code of your authenticator, or a recovery code"
+          hint={SECOND_FACTOR_HINT}
           autoComplete="one-time-code"
           autoFocus
           value={code}
@@ -81,7 +80,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
       {codeOf(signIn.error) !== CODE_MISSING && <Problem error={signIn.error} />}
       <div className={css['row']}>
         {serviceSettings().open_id_connect ? oidc : <span />}
-        <Button type="submit" kind="primary" disabled={signIn.isPending}>
+        <Button type="submit" kind="primary" disabled={body === null || signIn.isPending}>
           Sign in
         </Button>
       </div>

@@ -15,7 +15,6 @@ const ifSet = <Value,>(value: Value | null, text: (value: Value) => string): str
 /** Returns the terms of a price in words. Unit amounts are in minor units, because they may have fractions. */
 function termsOf(price: Price, currency: string): string {
   const show = (minor: number): string => money(minor, currency);
-  const freeOf = price.model === 'percentage' ? 'events' : 'units';
   const texts: Readonly<Record<keyof Terms, string | null>> = {
     amount: ifSet(price.amount, show),
     unit_amount: ifSet(price.unit_amount, (unit) => `${unit} each`),
@@ -30,8 +29,7 @@ function termsOf(price: Price, currency: string): string {
       price.event_maximum_amount,
       (most) => `at most ${show(most)} for each event`,
     ),
-    free_units: ifSet(price.free_units, (free) => `${free} ${freeOf} free`),
-    free_amount: ifSet(price.free_amount, (free) => `${show(free)} free`),
+    ...freeText(price, show),
     tiers: ifSet(price.tiers, (tiers) => tiers.map((tier) => tierText(tier, show)).join('; ')),
     charge_flat_at_zero:
       price.charge_flat_at_zero === false ? 'no flat amount at a quantity of 0' : null,
@@ -42,6 +40,25 @@ function termsOf(price: Price, currency: string): string {
   return Object.values(texts)
     .filter((text) => text !== null)
     .join('; ');
+}
+
+function freeText(
+  { model, free_units, free_amount }: Price,
+  show: (minor: number) => string,
+): Readonly<Record<'free_units' | 'free_amount', string | null>> {
+  const units = ifSet(
+    free_units,
+    (free) => `${free} ${model === 'percentage' ? 'events' : 'units'}`,
+  );
+  const amount = ifSet(free_amount, show);
+  if (units !== null && amount !== null) {
+    const both = `free until ${units} or ${amount} are used up, whichever is first`;
+    return { free_units: both, free_amount: null };
+  }
+  return {
+    free_units: ifSet(units, (text) => `${text} free`),
+    free_amount: ifSet(amount, (text) => `${text} free`),
+  };
 }
 
 function tierText(

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { $api, isNotFound, type Schemas, send } from '../api/client';
+import { SECOND_FACTOR_HINT, secondFactorCode } from '../api/second-factor-code';
 import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog, Dialog } from '../ui/dialog';
@@ -13,7 +14,6 @@ import css from '../ui/ui.module.css';
 type Enrolment = Schemas['SecondFactorEnrolmentDto'];
 type RecoveryCodes = Schemas['RecoveryCodesDto'];
 
-const CODE = /^\d{6}$/;
 const PATH = '/v1/second-factor';
 
 interface CodeDialogProps<Answer> {
@@ -28,18 +28,12 @@ interface CodeDialogProps<Answer> {
   readonly children: ReactNode;
 }
 
-/** Returns the body for a typed code; null while it is incomplete. */
-function bodyFor(text: string, takesRecoveryCode: boolean): Schemas['SecondFactorCodeDto'] | null {
-  const code = text.replaceAll(/\s/g, '');
-  if (CODE.test(code)) return { totp_code: code };
-  return takesRecoveryCode && code !== '' ? { recovery_code: code } : null;
-}
-
 /** Sends a change of the second factor with a code of the authenticator. */
 function CodeDialog<Answer>(props: CodeDialogProps<Answer>): ReactNode {
   const { title, submitLabel, path, takesRecoveryCode = false, done, onDone, onClose } = props;
   const [text, setText] = useState('');
-  const body = bodyFor(text, takesRecoveryCode);
+  const code = secondFactorCode(text);
+  const body = takesRecoveryCode || code?.recovery_code === undefined ? code : null;
   return (
     <ActionDialog<Answer>
       title={title}
@@ -52,7 +46,7 @@ function CodeDialog<Answer>(props: CodeDialogProps<Answer>): ReactNode {
       {props.children}
       <TextInput
         {...(takesRecoveryCode
-          ? { label: 'Code of your authenticator, or a recovery code' }
+          ? { label: 'Code of your authenticator, or a recovery code', hint: SECOND_FACTOR_HINT }
           : { label: 'Code of your authenticator', hint: 'Six digits.', inputMode: 'numeric' })}
         autoComplete="one-time-code"
         autoFocus

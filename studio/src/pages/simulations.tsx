@@ -73,7 +73,8 @@ function withLine(state: Progress, line: Line): Progress {
     case 'totals':
       return { ...state, totals: [...state.totals, line] };
     case 'problem':
-      return { ...state, problem: line.detail };
+      // A part of the customers is no result.
+      return { ...NOTHING, problem: line.detail };
   }
 }
 

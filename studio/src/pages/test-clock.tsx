@@ -197,7 +197,7 @@ export function TestClockPage(): ReactNode {
         />
         <Failure query={next} />
       </Card>
-      <Timeline of={{ test_clock_id: id }} asOf={data.now} />
+      <Timeline of={{ test_clock_id: id }} asOf={target ?? data.updated_at} />
       {dialog === 'advance' && <AdvanceDialog clock={data} onClose={close} />}
       {dialog !== null && dialog !== 'advance' && (
         <CertainAdvanceDialog clock={data} advance={dialog} onClose={close} />

@@ -16,7 +16,7 @@ type TimelineOf = Readonly<Partial<Record<'object_id' | 'customer_id' | 'test_cl
 
 export interface TimelineProps {
   readonly of: TimelineOf;
-  /** Instant of a test clock. The events are read again when it changes. */
+  /** State of a test clock. The events are read again when it changes. */
   readonly asOf?: string;
 }
 

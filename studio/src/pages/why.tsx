@@ -11,6 +11,7 @@ const EVENTS_SHOWN = 50;
 
 type LineExplanation = Schemas['ExplanationDto'];
 type TraceStep = Schemas['TraceStepDto'];
+type CreditTrace = Schemas['CreditTraceDto'];
 type Proration = Schemas['TracedProrationDto'] | Schemas['ProrationDto'];
 
 const STEP_NAMES: Readonly<Record<string, string>> = {
@@ -116,19 +117,7 @@ export function LineSteps({
       {trace.kind === 'usage' && line.proration !== null && (
         <li>Without usage, the fee is prorated: {shareText(line.proration)}.</li>
       )}
-      {trace.kind === 'credit' && (
-        <>
-          <li>
-            The credited line is {money(trace.billed, currency)}, less a discount of{' '}
-            {money(trace.discount, currency)}; {money(trace.credited, currency)} was credited
-            before. The full period costs {trace.full_amount} minor units.
-          </li>
-          <li>
-            Credits the unused {shareText(trace.unused)}
-            {mostText(trace.most, currency)}.
-          </li>
-        </>
-      )}
+      {trace.kind === 'credit' && <CreditSteps trace={trace} currency={currency} />}
       <li>
         {exact_amount === null
           ? 'The line is '
@@ -156,6 +145,54 @@ function limitsText(
 
 const mostText = (most: string | undefined, currency: string): string =>
   most === undefined ? '' : `, at most ${money(most, currency)}`;
+
+/** Lists the steps to the credit for the unused part of a line. */
+function CreditSteps({
+  trace,
+  currency,
+}: {
+  readonly trace: CreditTrace;
+  readonly currency: string;
+}): ReactNode {
+  const { billed, discount, credited, full_amount, unused, held, most } = trace;
+  if (held === undefined) {
+    return (
+      <>
+        <li>
+          The credited line is {money(billed, currency)}, less a discount of{' '}
+          {money(discount, currency)}; {money(credited, currency)} was credited before. The full
+          period costs {full_amount} minor units.
+        </li>
+        <li>
+          Credits the unused {shareText(unused)}
+          {mostText(most, currency)}.
+        </li>
+      </>
+    );
+  }
+  return (
+    <>
+      <li>
+        The credited line, with its minimum or maximum, is {money(billed, currency)}. Less a
+        discount of {money(discount, currency)} and {money(credited, currency)} credited before,{' '}
+        {money(held.held_amount, currency)} is left.
+      </li>
+      <li>
+        Of this, the unused share is credited: {unusedText(trace)}
+        {mostText(most, currency)}.
+      </li>
+    </>
+  );
+}
+
+/** Returns the unused part of what was billed. The units differ if the price changed between them. */
+function unusedText({ unused, billed_proration: billed }: CreditTrace): string {
+  if (billed !== null && billed.unit !== unused.unit) {
+    return `${shareText(unused)}, of which ${billed.numerator} of ${billed.denominator} ${billed.unit}s were billed`;
+  }
+  const { numerator, denominator, unit } = unused;
+  return `${numerator} of the ${billed?.numerator ?? denominator} ${unit}s that were billed`;
+}
 
 /** Lists the steps from the usage of a period to the line that bills late usage. */
 function LateUsage({
