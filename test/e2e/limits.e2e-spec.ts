@@ -234,16 +234,20 @@ describe('the limits of a request', () => {
       });
     };
 
-    it.each(['http://[/v1/coupons', 'http://a:99999/v1/coupons', 'http://'])(
-      'a malformed target is refused: %s',
-      async (target) => {
-        const answer = await answerTo(target);
-        expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-        expect(answer).toMatch(/\r\nContent-Type: application\/problem\+json/i);
-        expect(answer).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i);
-        expect(answer).toContain('"code":"malformed_request"');
-      },
-    );
+    it.each([
+      'http://[/v1/coupons',
+      'http://a:99999/v1/coupons',
+      'http://',
+      'http://%@x/v1/coupons',
+      'http://xn--a`-`/v1/coupons',
+      '//%@x/v1/coupons#',
+    ])('a malformed target is refused: %s', async (target) => {
+      const answer = await answerTo(target);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toMatch(/\r\nContent-Type: application\/problem\+json/i);
+      expect(answer).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i);
+      expect(answer).toContain('"code":"malformed_request"');
+    });
 
     it('an absolute URL is equivalent to its path', async () => {
       expect(await answerTo('http://billing.example/v1/coupons')).toMatch(/^HTTP\/1\.1 200 /);

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { newSecret } from '../../src/platform/access';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { committedDocument } from '../support/documented-answers';
@@ -108,6 +110,21 @@ describe('requests made from the OpenAPI document', () => {
       resident: gauge('process_resident_memory_bytes'),
     };
   }
+
+  it.each(['http://%@x/v1/session', 'http://xn--a`-`/v1/session', '//%@x#'])(
+    'are refused if the target %s cannot be parsed, and the process goes on',
+    async (target) => {
+      const { hostname, port } = new URL(service.url);
+      const socket = connect(Number(port), hostname);
+      socket.write(
+        `POST ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello`,
+      );
+      const answer = await text(socket);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain('"code":"malformed_request"');
+      expect((await service.get('/health/live')).status).toBe(200);
+    },
+  );
 
   it(
     `are answered as documented, without a 5xx (SEED=${SEED})`,

@@ -1,14 +1,23 @@
+import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 
 export const USAGE_EVENTS_PATH = 'v1/usage-events';
 export const NDJSON = 'application/x-ndjson';
+const NDJSON_TYPE = /^\s*application\/x-ndjson\s*(;|$)/i;
 
 /** Returns true for requests that report usage. Their route reads the body itself, to report faults per event. */
 export function isUsageRequest(request: Request): boolean {
   return request.method === 'POST' && request.path === `/${USAGE_EVENTS_PATH}`;
 }
 
-/** Returns true for requests that report usage in lines of NDJSON, for example as they happen. */
-export function isNdjsonUsageRequest(request: Request): boolean {
-  return isUsageRequest(request) && request.is(NDJSON) === NDJSON;
+/**
+ * Returns true for requests that report usage in lines of NDJSON, for example as they happen. Never throws, unlike
+ * `path` of Express. Returns false for a whole URL as the target, which clients send to proxies only.
+ */
+export function isNdjsonUsageRequest({ method, url = '', headers }: IncomingMessage): boolean {
+  return (
+    method === 'POST' &&
+    url.split('?', 1)[0] === `/${USAGE_EVENTS_PATH}` &&
+    NDJSON_TYPE.test(headers['content-type'] ?? '')
+  );
 }

@@ -8,7 +8,7 @@ import { HttpAdapter } from './http-adapter';
 import { refuseUnreadable } from './refuse-unreadable';
 
 describe('the HTTP adapter', () => {
-  const adapter = new HttpAdapter(({ path }) => path === '/lines');
+  const adapter = new HttpAdapter(({ url }) => url === '/lines');
   const express: Express = adapter.getInstance();
   let server: Server;
   /** Responses that are never sent. */
@@ -32,6 +32,8 @@ describe('the HTTP adapter', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
+
+  afterEach(() => jest.useRealTimers());
 
   afterAll(() => {
     server.closeAllConnections();
@@ -111,6 +113,20 @@ describe('the HTTP adapter', () => {
       socket.destroy();
     });
 
+    it('of /lines refuses a body that waits for its turn', async () => {
+      const socket = connect((server.address() as AddressInfo).port);
+      socket.write(
+        'POST /held HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n' +
+          'POST /lines HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n' +
+          `${`8\r\n${' '.repeat(8)}\r\n`.repeat(2_000)}0\r\n\r\n`,
+      );
+      await until('the first request is handled', () => open.length === 1);
+      open[0]?.end();
+      const answer = await Promise.race([text(socket), until('/lines', () => open.length === 2)]);
+      open.splice(0);
+      expect(answer).toMatch(/^HTTP\/1.1 200 [^]*Connection: close/);
+    });
+
     it.each(['/refused', '/refused/unread'])(
       'of %s, which is answered, closes the connection without a second answer',
       async (path) => {
@@ -121,5 +137,23 @@ describe('the HTTP adapter', () => {
         expect((await text(socket)).match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413']);
       },
     );
+
+    it('which is answered is discarded for 20 seconds, so that a client can read the answer', async () => {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
+      const accepted = once(server, 'connection') as Promise<[Socket]>;
+      const client = begin('/refused');
+      const [connection] = await accepted;
+      client.write(`8\r\n${' '.repeat(8)}\r\n`.repeat(2_000));
+      await once(connection, 'finish');
+      jest.advanceTimersByTime(19_000);
+      const closed = once(connection, 'close');
+      expect(connection.destroyed).toBe(false);
+      await new Promise<void>((resolve) => {
+        client.write(' '.repeat(SIZE), () => resolve());
+      });
+      jest.advanceTimersByTime(1_000);
+      await closed;
+      expect(await text(client)).toMatch(/^HTTP\/1.1 413 /);
+    });
   });
 });

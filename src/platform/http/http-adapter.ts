@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Express, Request } from 'express';
+import type { Express } from 'express';
 import { currentAnswer } from './current-answer';
 import { encodingOf } from './encodings';
 import { inTurn } from './in-turn';
@@ -12,12 +12,20 @@ import { TINY_CHUNKS } from './refuse-unreadable';
  * bytes besides its content, and stops reading a connection only by the bytes of the content.
  */
 const MIN_CHUNK_BYTES = 64;
-/** The same for compressed lines: a flush after each line makes chunks of 8 bytes or more on average. */
+/**
+ * The same for compressed lines of the request whose turn it is: a flush after each line makes chunks of 8 bytes or more
+ * on average.
+ */
 const MIN_FLUSHED_CHUNK_BYTES = 8;
-/** Number of empty chunks after which a body is refused. */
+/** Number of empty chunks after which a body is refused. Other chunks count for the part that they lack. */
 const MAX_TINY_CHUNKS = 1_024;
-/** Time for which the rest of a body is discarded after the last answer, so that the client can read the answer. */
+/** Time for which the rest of a refused body is discarded. Until then its reader may keep what has arrived. */
 const LINGER_MS = 1_000;
+/**
+ * The same for a body whose request was answered before, for clients that read only after they have sent everything.
+ * Shorter than `SHUTDOWN_TIMEOUT_MS` by default, because a shutdown waits for such a connection.
+ */
+const ANSWERED_LINGER_MS = 20_000;
 
 /**
  * Express adapter that creates requests and responses with Express's prototypes. Otherwise Express would change the
@@ -25,8 +33,11 @@ const LINGER_MS = 1_000;
  * request would take two to three times as long.
  */
 export class HttpAdapter extends ExpressAdapter {
-  /** @param flushesLines returns true for requests whose compressed body may be flushed after each line */
-  constructor(private readonly flushesLines: (request: Request) => boolean) {
+  /**
+   * @param flushesLines returns true for requests whose compressed body may be flushed after each line. If it throws, the
+   *   process ends, because nothing catches errors while Node parses a request. Express's `path` throws for some targets.
+   */
+  constructor(private readonly flushesLines: (request: IncomingMessage) => boolean) {
     super();
   }
 
@@ -34,22 +45,23 @@ export class HttpAdapter extends ExpressAdapter {
     const express: Express = this.getInstance();
     const { flushesLines } = this;
     class ExpressRequest extends IncomingMessage {
-      private missingBytes = 0;
+      private missingChunks = 0;
       private leastBytes: number | null = null;
 
       override push(chunk: Buffer | null): boolean {
         if (this.destroyed) return super.push(chunk);
-        const isAnswered = currentAnswer(this.socket) === null;
-        const isDiscarded = this.missingBytes === Infinity;
+        const answer = currentAnswer(this.socket);
+        const isAnswered = answer === null;
+        const isDiscarded = this.missingChunks === Infinity;
         // Without its end, a refused body never counts as complete.
         if (chunk === null) return (isDiscarded && !isAnswered) || super.push(null);
         if (isDiscarded) return true;
         this.leastBytes ??= minChunkBytes(this, flushesLines);
-        const least = isAnswered ? MIN_CHUNK_BYTES : this.leastBytes;
-        this.missingBytes = Math.max(0, this.missingBytes + least - chunk.length);
-        if (this.missingBytes <= MAX_TINY_CHUNKS * least) return isAnswered || super.push(chunk);
-        this.missingBytes = Infinity;
-        if (isAnswered) closeSoon(this.socket.end());
+        const least = answer?.req === this ? this.leastBytes : MIN_CHUNK_BYTES;
+        this.missingChunks = Math.max(0, this.missingChunks + 1 - chunk.length / least);
+        if (this.missingChunks <= MAX_TINY_CHUNKS) return isAnswered || super.push(chunk);
+        this.missingChunks = Infinity;
+        if (isAnswered) closeSoon(this.socket.end(), ANSWERED_LINGER_MS);
         else refuseChunks(server, this);
         return true;
       }
@@ -77,29 +89,31 @@ export class HttpAdapter extends ExpressAdapter {
 
 function minChunkBytes(
   request: IncomingMessage,
-  flushesLines: (request: Request) => boolean,
+  flushesLines: (request: IncomingMessage) => boolean,
 ): number {
-  // The prototype of the request is that of Express.
-  return encodingOf(request) !== null && flushesLines(request as Request)
+  return encodingOf(request) !== null && flushesLines(request)
     ? MIN_FLUSHED_CHUNK_BYTES
     : MIN_CHUNK_BYTES;
 }
 
-/** Discards what still arrives on an ended connection, and closes it. */
-function closeSoon(socket: Socket): void {
+/** Discards what still arrives on an ended connection, and closes it when the client ends it, or after `lingerMs`. */
+function closeSoon(socket: Socket, lingerMs: number): void {
   socket.resume();
   // Node stops parsing a connection when it gets such a listener. Node must have resumed it before, in an earlier tick.
   process.nextTick(() => {
     socket.removeAllListeners('data').on('data', () => undefined);
   });
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
 }
 
 /** Answers as if the request could not be parsed (see `refuseUnreadable`), and closes the connection. */
 function refuseChunks(server: Server, request: IncomingMessage): void {
   const { socket } = request;
   // Otherwise `refuseUnreadable` closes the connection after the answer to the request before this one.
-  if (currentAnswer(socket)?.req === request) closeSoon(socket);
+  if (currentAnswer(socket)?.req === request) closeSoon(socket, LINGER_MS);
   const error = Object.assign(new Error('The chunks of a body are too small.'), {
     code: TINY_CHUNKS,
   });

@@ -14,11 +14,11 @@ const refusals = new WeakMap<IncomingMessage, ProblemError>();
  * others before any middleware, with an answer that is no RFC 9457 problem.
  */
 export function catchUnroutable(server: Server): void {
-  server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
+  server.prependListener('request', (request: Request) => {
     const fault = hostFault(request);
     if (fault !== null) refusals.set(request, malformedRequest(fault));
-    const target = request.url ?? '';
-    if (isReadable(target)) return;
+    const target = request.url;
+    if (isReadable(request)) return;
     refusals.set(request, malformedRequest('The request target is neither a path nor a URL.'));
     request.originalUrl = target;
     request.url = '/';
@@ -39,9 +39,16 @@ export function hostFault({ headersDistinct, httpVersion }: IncomingMessage): st
   return host.length === 0 && httpVersion === '1.1' ? 'The request has no Host header.' : null;
 }
 
-function isReadable(target: string): boolean {
-  if (target.startsWith('/') || target === '*') return true;
-  return /^https?:\/\//i.test(target) && URL.canParse(target);
+function isReadable(request: Request): boolean {
+  const { url } = request;
+  if (url === '*') return true;
+  if (!url.startsWith('/') && !(/^https?:\/\//i.test(url) && URL.canParse(url))) return false;
+  try {
+    // Uses the older `url.parse`, which throws for some of these targets, such as `http://%@x` and `//%@x#`.
+    return request.path.startsWith('/');
+  } catch {
+    return false;
+  }
 }
 
 /**
