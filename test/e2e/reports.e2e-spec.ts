@@ -81,19 +81,27 @@ describe('reports', () => {
     expect((await engine.http.get('/v1/ledger/verify')).status).toBe(200);
   });
 
-  it('are refused before their windows are computed when too many wait', async () => {
+  it('are refused when too many wait, unless their period is refused anyway', async () => {
     const reports = engine.app.get(Reports);
     const release = await hold(18, (work) => reports.run('analytics', work), 2);
     try {
-      const days = 'interval=day&from=1990-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
-      const meter = await createMeter(engine);
-      for (const path of [
-        `analytics/mrr?${days}`,
-        `analytics/revenue?${days}`,
-        `meters/${meter}/totals?window=hour&from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z`,
-      ]) {
-        const refused = await engine.http.get(`/v1/${path}`);
-        expect(refused.body).toMatchObject({ status: 429, code: 'too_many_reports' });
+      const mrr = 'analytics/mrr?interval=day';
+      const revenue = 'analytics/revenue?interval=day&group_by=plan';
+      const totals = `meters/${await createMeter(engine)}/totals?window=hour`;
+      for (const [path, from, code] of [
+        [mrr, '2025-01-01', 'too_many_reports'],
+        [mrr, '2026-01-01', 'report_period_empty'],
+        [mrr, '1990-01-01', 'too_many_windows'],
+        [revenue, '2025-12-01', 'too_many_reports'],
+        [revenue, '2026-01-01', 'report_period_empty'],
+        [revenue, '2025-01-01', 'too_many_windows'],
+        [totals, '2025-12-01', 'too_many_reports'],
+        [totals, '2026-01-01', 'usage_period_empty'],
+        [totals, '2025-01-01', 'too_many_windows'],
+      ] as const) {
+        const period = `from=${from}T00:00:00Z&to=2026-01-01T00:00:00Z`;
+        const { body } = await engine.http.get(`/v1/${path}&${period}`);
+        expect([path, from, body]).toMatchObject([path, from, { code }]);
       }
     } finally {
       await release();

@@ -62,7 +62,8 @@ describe('an advance of a test clock with an idempotency key', () => {
     await engine.database.query(`CREATE FUNCTION fail_job() RETURNS trigger LANGUAGE plpgsql
       AS 'BEGIN RAISE EXCEPTION USING ERRCODE = ''${code}''; END'`);
     await engine.database.query(
-      'CREATE TRIGGER fail_job BEFORE INSERT ON invoice FOR EACH STATEMENT EXECUTE FUNCTION fail_job()',
+      // Triggers run in the order of their names: after `stand_still`.
+      'CREATE TRIGGER stop_job BEFORE INSERT ON invoice FOR EACH STATEMENT EXECUTE FUNCTION fail_job()',
     );
     try {
       return await act();
@@ -139,27 +140,35 @@ describe('an advance of a test clock with an idempotency key', () => {
     expect(await story.invoices()).toHaveLength(3);
   });
 
-  it('continues with the same key after a failure that also kept it from ending', async () => {
-    const story = await subscribed();
+  /** Runs an advance that also cannot end when its job fails. Returns its answer; then the advance can end. */
+  async function advanceWithoutEnd(story: Story, key: string): Promise<Seen> {
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     let first: Promise<Seen> = Promise.resolve([0, '', undefined]);
     await whileFrozen(
       engine,
       'INSERT ON invoice',
-      () => (first = advance(story, 'held')),
+      () => (first = advance(story, key)),
       async () => {
         await holder.query('BEGIN');
         await holder.query('SELECT FROM test_clock WHERE id = $1 FOR SHARE', [story.clockId]);
       },
     );
-    expect((await first)[0]).toBe(503);
+    const answer = await first;
     await holder.end();
-    const leaseOf = 'SELECT leased_by FROM test_clock WHERE id = $1';
-    await until(
-      'the lease is given back',
-      async () => (await engine.database.queryValue(leaseOf, [story.clockId])) === null,
-    );
+    return answer;
+  }
+
+  const untilReturned = ({ clockId }: Story) =>
+    until('the lease is given back', async () => {
+      const leaseOf = 'SELECT leased_by FROM test_clock WHERE id = $1';
+      return (await engine.database.queryValue(leaseOf, [clockId])) === null;
+    });
+
+  it('continues with the same key after a failure that also kept it from ending', async () => {
+    const story = await subscribed();
+    expect((await advanceWithoutEnd(story, 'held'))[0]).toBe(503);
+    await untilReturned(story);
     expect(await advance(story, 'held')).toEqual([200, expect.anything(), undefined]);
     expect(await story.invoices()).toHaveLength(3);
   });
@@ -189,6 +198,16 @@ describe('an advance of a test clock with an idempotency key', () => {
     expect(await statusOf(story)).toBe('failed');
     const [again, , replayed] = await advance(story, 'failed');
     expect([again, replayed]).toEqual([409, 'true']);
+  });
+
+  it('is answered with 503 until it is stored that the clock failed', async () => {
+    const story = await subscribed();
+    const [status] = await withFailingJobs('P0001', () => advanceWithoutEnd(story, 'defect'));
+    expect(status).toBe(503);
+    await untilReturned(story);
+    expect(await statusOf(story)).toBe('failed');
+    const [again, text] = await advance(story, 'defect');
+    expect([again, JSON.parse(text)]).toMatchObject([409, { code: 'test_clock_failed' }]);
   });
 
   it('is answered with 404 once an interrupted advance cannot continue, because its clock was deleted', async () => {

@@ -15,4 +15,4 @@ export {
   monthOfYearBefore,
 } from './zone';
 export { BEGINNING, type InstantRange } from './instant-range';
-export { windowsOf, type WindowInterval } from './windows';
+export { isTooLongFor, windowsOf, type WindowInterval } from './windows';

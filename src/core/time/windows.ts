@@ -4,16 +4,25 @@ import { localHourAfter } from './zone';
 
 export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
 
-/**
- * Longest possible length of each kind of window (a local hour, day, week or month), clock changes included. A period
- * longer than `max` times this length has more than `max` windows.
- */
+/** Longest possible length of each kind of window (a local hour, day, week or month), clock changes included. */
 const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
   hour: 2 * 3_600_000,
   day: 26 * 3_600_000,
   week: 8 * 86_400_000,
   month: 32 * 86_400_000,
 };
+
+/**
+ * Returns true if the length of a period alone shows that it has more than `max` windows. If not, it may have more all
+ * the same: {@link windowsOf} computes each window.
+ */
+export function isTooLongFor(
+  { startAt, endAt }: Period,
+  interval: WindowInterval,
+  max: number,
+): boolean {
+  return endAt.getTime() - startAt.getTime() > max * LONGEST_MS[interval];
+}
 
 /**
  * Returns the local hours, days, weeks or months of a period, or null if there are more than `max`. The first and the
@@ -26,8 +35,7 @@ export function windowsOf(
   interval: WindowInterval,
   max: number,
 ): readonly Period[] | null {
-  const lengthMs = period.endAt.getTime() - period.startAt.getTime();
-  if (lengthMs > max * LONGEST_MS[interval]) return null;
+  if (isTooLongFor(period, interval, max)) return null;
   const windows: Period[] = [];
   const endAfter =
     interval === 'hour'

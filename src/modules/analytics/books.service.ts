@@ -45,21 +45,18 @@ export class BooksService {
    * @param group null: not grouped
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
-  revenue(
+  async revenue(
     range: ReportRange,
     currency: string | null,
     group: RevenueGroup | null,
     limit: number,
   ): Promise<Report<RevenueRow>> {
     const maxWindows = group === null ? MAX_WINDOWS : Math.floor(MAX_ROWS / limit);
-    return this.reports.run('analytics', async () => {
-      const { period, windows } = reportOf(
-        range,
-        this.clock.now(),
-        Math.min(MAX_WINDOWS, maxWindows),
-      );
-      return { period, rows: await this.revenues.within(windows, currency, group, limit) };
-    });
+    const { period, divide } = reportOf(range, this.clock.now(), Math.min(MAX_WINDOWS, maxWindows));
+    const rows = await this.reports.run('analytics', () =>
+      this.revenues.within(divide(), currency, group, limit),
+    );
+    return { period, rows };
   }
 
   /**

@@ -21,9 +21,10 @@ export class MrrService {
    * Returns the MRR of each currency in each window, such as a month. Reads from one snapshot of the database.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
-  read(range: ReportRange, currency: string | null): Promise<Report<MrrWindow>> {
+  async read(range: ReportRange, currency: string | null): Promise<Report<MrrWindow>> {
+    const { period, divide } = reportOf(range, this.clock.now());
     return this.reports.run('analytics', async () => {
-      const { period, windows } = reportOf(range, this.clock.now());
+      const windows = divide();
       const sums = await this.revenue.sumsWithin(windows, currency);
       return { period, rows: mrrWindows(windows, sums) };
     });

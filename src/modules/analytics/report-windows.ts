@@ -1,6 +1,7 @@
 import {
   BEGINNING,
   type InstantRange,
+  isTooLongFor,
   monthOfYearBefore,
   type Period,
   type WindowInterval,
@@ -46,17 +47,25 @@ export function reportPeriodOf({ from, to }: InstantRange, timeZone: string, now
   return { startAt, endAt };
 }
 
+interface DividedPeriod {
+  readonly period: Period;
+  /**
+   * Returns the windows of the period. Call it in a report, because it may compute thousands of them.
+   * @throws {ProblemError} `too_many_windows`
+   */
+  readonly divide: () => readonly Period[];
+}
+
 /**
- * Returns the period of a report, as {@link reportPeriodOf} does, and its windows.
+ * Returns the period of a report, as {@link reportPeriodOf} does.
  * @param maxWindows maximum number of windows of the period
- * @throws {ProblemError} `report_period_empty`, `too_many_windows`
+ * @throws {ProblemError} `report_period_empty`, `too_many_windows` if the length alone shows it
  */
-export function reportOf(
-  range: ReportRange,
-  now: Date,
-  maxWindows = MAX_WINDOWS,
-): { readonly period: Period; readonly windows: readonly Period[] } {
-  const period = reportPeriodOf(range, range.timeZone, now);
-  const windows = windowsOf(period, range.timeZone, range.interval, maxWindows);
-  return { period, windows: windows ?? raise(tooManyWindows(maxWindows)) };
+export function reportOf(range: ReportRange, now: Date, maxWindows = MAX_WINDOWS): DividedPeriod {
+  const { timeZone, interval } = range;
+  const period = reportPeriodOf(range, timeZone, now);
+  if (isTooLongFor(period, interval, maxWindows)) throw tooManyWindows(maxWindows);
+  const divide = () =>
+    windowsOf(period, timeZone, interval, maxWindows) ?? raise(tooManyWindows(maxWindows));
+  return { period, divide };
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Rational, ZERO } from '../../core/decimal';
-import { type Period, windowsOf } from '../../core/time';
+import { isTooLongFor, type Period, windowsOf } from '../../core/time';
 import type { GroupUsage } from '../../core/usage';
 import { Database, Reports } from '../../platform/database';
 import { raise } from '../../platform/errors';
@@ -74,7 +74,7 @@ export class MeterUsageService {
     const { customerId, period, groupBy } = query;
     const meter = await this.countedMeter(query.meterId);
     const { timezone } = await this.customers.getForHistory(customerId);
-    const windows = windowsFor(meter, query, timezone);
+    const windows = windowsFor(meter, query, timezone)();
     return this.database.snapshot(async () => {
       const series = await this.store.series({ customerId, meter, windows, groupBy });
       const together =
@@ -102,8 +102,9 @@ export class MeterUsageService {
     const meter = await this.countedMeter(query.meterId);
     const { aggregation } = meter;
     if (!isTotalled(aggregation)) throw meterNotTotalled(aggregation);
+    const divide = windowsFor(meter, query, timeZone);
     return this.reports.run('analytics', async () => {
-      const windows = windowsFor(meter, query, timeZone);
+      const windows = divide();
       const requested = { meter: { ...meter, aggregation }, windows, groupBy, top };
       const totals = await this.store.total(requested);
       return {
@@ -163,14 +164,20 @@ export class MeterUsageService {
   }
 }
 
-/** @throws {ProblemError} `usage_period_empty`, `too_many_windows`, `unknown_group` */
+/**
+ * Checks a query, and returns a function that computes its windows. The function takes time, and also throws
+ * `too_many_windows`.
+ * @throws {ProblemError} `usage_period_empty`, `too_many_windows` if the length alone shows it, `unknown_group`
+ */
 function windowsFor(
   meter: Meter,
   { period, interval, groupBy }: SeriesQuery,
   timeZone: string,
-): readonly Period[] {
+): () => readonly Period[] {
   if (period.startAt >= period.endAt) throw usagePeriodEmpty();
   for (const name of groupBy) if (!meter.groupBy.includes(name)) throw unknownGroup(name);
-  if (interval === null) return [period];
-  return windowsOf(period, timeZone, interval, MAX_WINDOWS) ?? raise(tooManyWindows(MAX_WINDOWS));
+  if (interval === null) return () => [period];
+  if (isTooLongFor(period, interval, MAX_WINDOWS)) throw tooManyWindows(MAX_WINDOWS);
+  return () =>
+    windowsOf(period, timeZone, interval, MAX_WINDOWS) ?? raise(tooManyWindows(MAX_WINDOWS));
 }

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
 import { postPayment, postRecovery } from '../../core/ledger';
 import { changedAt, nextVersion } from '../../core/next-version';
 import { BoundedMap } from '../../platform/caching';
@@ -12,12 +13,19 @@ import { TestClocksService } from '../test-clocks';
 import { DiscrepanciesService } from './discrepancies/discrepancies.service';
 import { discrepancyOf } from './discrepancies/domain/discrepancy';
 import type { Payment } from './domain/payment';
-import type { ProviderOutcome } from './domain/payment-provider';
+import type { ProviderName, ProviderOutcome } from './domain/payment-provider';
 import { paymentNotFound } from './payments.errors';
 import { PAYMENT_EVENTS, paymentAnswer, paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
 const MAX_CACHED_CUSTOMERS = 10_000;
+
+/** The payment, and the refund if there is one, about which a provider was asked. */
+interface AskedAbout extends Pick<Payment, 'customerId'> {
+  readonly paymentId: string;
+  readonly refundId?: string;
+  readonly provider?: ProviderName;
+}
 
 /**
  * Stores outcomes of payments in the caller's transaction, with their events, their ledger postings, and the answers
@@ -25,6 +33,7 @@ const MAX_CACHED_CUSTOMERS = 10_000;
  */
 @Injectable()
 export class PaymentRecordsService {
+  private readonly logger = new Logger('payments');
   /** Ids of test clocks by customer id; null: real time. The test clock of a customer never changes. */
   private readonly testClockIds = new BoundedMap<string, string | null>(MAX_CACHED_CUSTOMERS);
 
@@ -50,13 +59,46 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Reads a payment and locks its customer, also if the customer is deleted.
+   * Reads a payment and locks its customer, also if the customer is deleted. The payment cannot be purged until the
+   * caller's transaction ends.
    * @throws {ProblemError} `payment_not_found` as {@link get}
    */
   async lockCustomerOf(id: string): Promise<Payment> {
     const payment = await this.get(id);
-    await this.lockCustomer(payment.customerId);
-    return payment;
+    const customer = await this.customers.lockForHistory(payment.customerId);
+    return customer === null ? raise(paymentNotFound(id)) : payment;
+  }
+
+  /**
+   * Does the same as {@link lockCustomerOf} before the outcome of a charge or refund is stored. If the payment is
+   * missing, logs the outcome as an error.
+   * @throws {ProblemError} `payment_not_found` if the customer is missing too, because its test clock was deleted
+   * @throws {InvariantError} if only the payment is missing, because the database lost it
+   */
+  async lockForOutcome(asked: AskedAbout, outcome: ProviderOutcome): Promise<Payment> {
+    const { paymentId, customerId } = asked;
+    const payment = await this.payments.find(paymentId);
+    const customer = await this.customers.lockForHistory(customerId);
+    if (payment !== null && customer !== null) return payment;
+    this.logUnstored(asked, outcome);
+    // One commit purges the customer and the payment.
+    invariant(customer === null, `The payment ${paymentId} is gone.`);
+    throw paymentNotFound(paymentId);
+  }
+
+  /** Logs an outcome that cannot be stored, so that the money that moved can be found at the provider. */
+  logUnstored(asked: AskedAbout, outcome: ProviderOutcome): void {
+    this.logger.error(
+      {
+        payment_id: asked.paymentId,
+        refund_id: asked.refundId,
+        customer_id: asked.customerId,
+        provider: asked.provider,
+        provider_reference: 'reference' in outcome ? outcome.reference : null,
+        outcome: outcome.kind,
+      },
+      'an outcome was not stored, because its payment or refund is missing',
+    );
   }
 
   /**
@@ -68,12 +110,11 @@ export class PaymentRecordsService {
     return this.lock(id);
   }
 
-  /**
-   * Locks a payment. A payment is locked after its customer and its invoice, and before its refunds.
-   * @throws {ProblemError} `payment_not_found` as {@link get}
-   */
+  /** Locks a payment. A payment is locked after its customer and its invoice, and before its refunds. */
   async lock(id: string): Promise<Payment> {
-    return (await this.payments.lock(id)) ?? raise(paymentNotFound(id));
+    const payment = await this.payments.lock(id);
+    invariant(payment !== null, `The payment ${id} is gone.`);
+    return payment;
   }
 
   /** Stores an outcome of a payment. Records an event if the status changed. */

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { raise } from '../../platform/errors';
+import { invariant } from '../../core/invariant';
 import { changedAt } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
+import { raise } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import {
   DiscrepanciesService,
@@ -60,7 +61,8 @@ export class SettleRefundService {
       throw discrepancyNotApplicable(discrepancy, { recordedId: recorded.id });
     }
     const now = await this.payments.followingTimeOf(locked);
-    const before = (await this.refunds.lock(id)) ?? raise(refundNotFound(id));
+    const before = await this.refunds.lock(id);
+    invariant(before !== null, `The refund ${id} is gone.`);
     // The failure released the reserved amount, so it is reserved again.
     const payment = await this.paymentRefunds.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, reference, now);
@@ -75,16 +77,20 @@ export class SettleRefundService {
    * @param asked the refund before the provider was asked. `providerReference`: the id that the provider was asked about
    * @returns null if the refund was stored or changed since then, and `outcome` differs. The caller must then ask the
    *   provider again, because `outcome` may be older
-   * @throws {ProblemError} `payment_not_found`, `refund_not_found` if they were purged with the test clock of their
-   *   customer
+   * @throws {ProblemError} `payment_not_found` or `test_clock_not_found` if the test clock of the customer was deleted
    */
   settle(asked: Refund, outcome: ProviderOutcome): Promise<Refund | null> {
-    const { id, paymentId, version, leasedBy, dueAt, providerReference: reference } = asked;
+    const { id, paymentId, customerId, version, leasedBy, dueAt } = asked;
+    const { providerReference: reference } = asked;
+    const called = { paymentId, refundId: id, customerId };
     const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
-      const payment = await this.payments.lockWithCustomer(paymentId);
+      await this.payments.lockForOutcome(called, outcome);
+      const payment = await this.payments.lock(paymentId);
       const now = await this.payments.followingTimeOf(payment);
-      const before = (await this.refunds.lock(id)) ?? raise(refundNotFound(id));
+      const before = await this.refunds.lock(id);
+      if (before === null) this.payments.logUnstored(called, outcome);
+      invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(
         before,
         toRefundOutcome(outcome, before, { answeredAt, leasedBy, dueAt }),

@@ -269,13 +269,25 @@ export class TestClocksService implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /** Ends an advance that failed. If the database fails here too, tries again in the background. */
+  /**
+   * Ends an advance that failed. If the database fails here too, throws its error, because nothing is stored yet, and
+   * tries again in the background.
+   */
   private async interrupt(
     held: TestClock,
     status: 'advancing' | 'failed',
     to: Date,
   ): Promise<void> {
-    if (!(await this.tryToInterrupt(held, status, to))) void this.interruptLater(held, status, to);
+    try {
+      await this.tryToInterrupt(held, status, to);
+    } catch (error) {
+      if (isTemporaryFailure(error)) {
+        const ids = { err: error, test_clock_id: held.id };
+        this.logger.warn(ids, 'the lease of a test clock was not given back');
+        void this.interruptLater(held, status, to);
+      }
+      throw error;
+    }
   }
 
   private async interruptLater(
@@ -287,32 +299,20 @@ export class TestClocksService implements OnModuleInit, OnModuleDestroy {
       await sleep(RETRY_MS, undefined, { ref: false });
       if (this.stopping) return;
       try {
-        if (await this.tryToInterrupt(held, status, to)) return;
-      } catch {
-        // Another call has taken over the advance, or the clock was deleted.
+        await this.tryToInterrupt(held, status, to);
         return;
+      } catch (error) {
+        // Otherwise another call has taken over the advance, or the clock was deleted.
+        if (!isTemporaryFailure(error)) return;
       }
     }
   }
 
-  /** Returns false if the database failed. */
-  private async tryToInterrupt(
-    held: TestClock,
-    status: 'advancing' | 'failed',
-    to: Date,
-  ): Promise<boolean> {
-    try {
-      await this.database.transaction(async () => {
-        await this.end(held, status, to);
-        await this.idempotency.releaseFor([held.id]);
-      });
-      return true;
-    } catch (error) {
-      if (!isTemporaryFailure(error)) throw error;
-      const ids = { err: error, test_clock_id: held.id };
-      this.logger.warn(ids, 'the lease of a test clock was not given back');
-      return false;
-    }
+  private tryToInterrupt(held: TestClock, status: 'advancing' | 'failed', to: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      await this.end(held, status, to);
+      await this.idempotency.releaseFor([held.id]);
+    });
   }
 
   /** @throws {ProblemError} `test_clock_advancing` if another call took over the advance, `test_clock_not_found` */

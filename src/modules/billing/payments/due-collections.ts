@@ -12,6 +12,11 @@ import { leaseOf } from './payment-lease';
 const WORK = 'due-collections';
 const EVERY_MS = 1_000;
 const BATCH_SIZE = 20;
+/**
+ * Maximum number of payments that are begun together on a test clock. They are charged one after the other, each within
+ * 30 s, before their common lease of 150 s ends.
+ */
+const TEST_CLOCK_BATCH_SIZE = 4;
 
 @Injectable()
 export class DueCollections extends LimitedPoller<Payment> implements OnModuleInit {
@@ -95,7 +100,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE, (_, error) => {
       throw error;
     });
-    const { payments } = await this.collectInvoices.begin(testClockId, now, BATCH_SIZE);
+    const { payments } = await this.collectInvoices.begin(testClockId, now, TEST_CLOCK_BATCH_SIZE);
     await this.finish(payments, keepLease);
   }
 

@@ -34,7 +34,7 @@ interface LockedPayment {
 }
 
 /** A payment, with the lease (the claim of one process) that it had when the provider was called. */
-type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
+type LeasedPayment = Pick<Payment, 'id' | 'customerId' | 'provider' | 'leasedBy' | 'dueAt'>;
 
 /**
  * Writes the outcome of a charge. This is the second of the two commits of a payment.
@@ -67,16 +67,16 @@ export class SettlePaymentWorkflow {
    * Writes the outcome of a charge. If the payment already has a final outcome, leaves it as it is, and records a
    * discrepancy if the new outcome contradicts it.
    * @param isReserved false if the payment has reserved no amount on its invoice
-   * @throws {ProblemError} `payment_not_found` if the payment was purged with the test clock of its customer
+   * @throws {ProblemError} `payment_not_found` or `test_clock_not_found` if the test clock of the customer was deleted
    */
   settle(
-    { id, ...lease }: LeasedPayment,
+    { id: paymentId, customerId, provider, ...lease }: LeasedPayment,
     seen: ProviderOutcome,
     isReserved = true,
   ): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
-      const found = await this.payments.lockCustomerOf(id);
+      const found = await this.payments.lockForOutcome({ paymentId, customerId, provider }, seen);
       const declined = await this.retries.lockDeclined(found, seen);
       const owed = await this.lockDebt(found, isReserved);
       const locked = await this.lockPayment(found, owed);

@@ -46,7 +46,7 @@ export class TakePaymentWorkflow {
    * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
    *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
    *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   *   `test_clock_failed`; `payment_not_found` or `test_clock_not_found` as {@link SettlePaymentWorkflow.settle}
    */
   async take(request: PaymentRequest): Promise<Payment> {
     const started = await this.starts.start();
@@ -77,7 +77,8 @@ export class TakePaymentWorkflow {
    * Pays the whole unpaid amount of an invoice. Of concurrent calls for one invoice, only one makes a charge.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `payment_method_not_accepted`,
    *   `payment_method_required`, `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`,
-   *   `invoice_payment_pending`, `test_clock_advancing`, `test_clock_failed`
+   *   `invoice_payment_pending`, `test_clock_advancing`, `test_clock_failed`; `payment_not_found` or
+   *   `test_clock_not_found` as {@link SettlePaymentWorkflow.settle}
    */
   async payInvoice(
     invoiceId: string,
