@@ -1,36 +1,37 @@
-import { Client } from 'pg';
 import { AuditPartitions } from '../../src/modules/audit/audit-partitions';
-import { untilSessionsWait } from '../support/lock-waits';
+import { DatabaseProxy } from '../support/database-proxy';
 import { startTestApp, type TestApp } from '../support/test-app';
-import { until } from '../support/until';
 import { withoutTriggers } from '../support/without-triggers';
 
 const STATEMENT_TIMEOUT_MS = 1_000;
+const ENVIRONMENT = { DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_TIMEOUT_MS) };
 
 describe('the verification of the audit log', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
-    engine = await startTestApp({
-      environment: { DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_TIMEOUT_MS) },
-    });
+    engine = await startTestApp();
   });
 
   afterAll(() => engine.close());
 
   it('is answered although a statement takes longer than those of other requests may', async () => {
-    const holder = new Client({ connectionString: engine.databaseUrl });
-    await holder.connect();
-    await holder.query('BEGIN; LOCK TABLE audit_seal IN ACCESS EXCLUSIVE MODE');
-    const verified = engine.http.get('/v1/audit-log/verify').then(({ status }) => status);
-    await untilSessionsWait(engine.database);
-    const waitsSince = performance.now();
-    await until(
-      'the limit has passed',
-      () => performance.now() > waitsSince + 1.5 * STATEMENT_TIMEOUT_MS,
-    );
-    await holder.end();
-    expect(await verified).toBe(200);
+    const proxy = await DatabaseProxy.before(engine.databaseUrl);
+    const slow = await startTestApp({ databaseUrl: proxy.url, environment: ENVIRONMENT });
+    try {
+      let delays = 0;
+      proxy.inject((statement) => {
+        if (delays > 0 || !statement.includes('SELECT id FROM audit_log AS entry')) return null;
+        delays += 1;
+        // The service waits for the answer twice as long as a statement may take.
+        return { kind: 'delay', delayMs: 2.5 * STATEMENT_TIMEOUT_MS };
+      });
+      expect((await slow.http.get('/v1/audit-log/verify')).status).toBe(200);
+      expect(delays).toBe(1);
+    } finally {
+      await slow.close();
+      await proxy.close();
+    }
   });
 
   it('finds entries without a change in months with and without a partition', async () => {

@@ -261,11 +261,44 @@ describe('rate limits', () => {
       expect(isRefused('203.0.113.7')).toBe(false);
     });
 
+    it('count an IPv6 address apart however many keys send requests', () => {
+      const limits = engine.app.get(RateLimits);
+      for (let key = 0; key < 26_000; key += 1) limits.take(`default:key_${key}`, 4);
+      const neighbours = networks(5, (group) => `2001:db8:1:${group}::1`);
+      expect(isRefused(...neighbours, '2001:db8:1:9::1')).toBe(false);
+      expect(isRefused('203.0.113.7')).toBe(false);
+    });
+
+    it('count usage by address apart from keys, by the same rules', () => {
+      const limits = engine.app.get(RateLimits);
+      const take = (address: string) =>
+        limits.take(`usage-address:${rateLimitAddress(address)}`, 4);
+      for (const address of networks(65_536, (group) => `2001:db8:1:${group}::1`)) take(address);
+      expect(take('2001:db8:1:ffff::1').isExceeded).toBe(true);
+      expect(take('203.0.113.7').isExceeded).toBe(false);
+      expect(take('2001:db8:3::1').isExceeded).toBe(false);
+    });
+
     it('are shared by IPv4 addresses once too many are counted, but not with keys', async () => {
       const addresses = Array.from({ length: 26_000 }, (_, at) => `10.1.${at >> 8}.${at % 256}`);
       expect(isRefused(...addresses)).toBe(true);
       expect((await get()).status).toBe(200);
     });
+  });
+
+  it('count usage by address where no credential is required', async () => {
+    const open = await startTestApp({ environment: { RATE_LIMIT_USAGE_PER_MINUTE: '3' } });
+    try {
+      const { headers } = await open.http.post('/v1/usage-events').send({});
+      expect(headers['ratelimit-policy']).toBe('"usage";q=3;w=60');
+      await open.app.get(RateLimits).share();
+      const rows = await open.database.query<{ bucket: string }>(
+        'SELECT bucket FROM rate_limit_count',
+      );
+      expect(rows).toEqual([{ bucket: 'usage-address:127.0.0.1' }]);
+    } finally {
+      await open.close();
+    }
   });
 
   it('are off by default where no credential is required', async () => {

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { DatabaseProxy } from '../support/database-proxy';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
-import { untilSessionsWait } from '../support/lock-waits';
+import { disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
 import { signedIn } from '../support/signed-in';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -83,6 +83,7 @@ describe('a credential that is being read while it is revoked', () => {
     const page = await signedIn(engine, 'support');
     const issued = await engine.http.post(tokens).set(page).send({}).expect(201);
     const { id, token } = issued.body as { id: string; token: string };
+    await disableLockTimeout(engine);
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     await holder.query('BEGIN; LOCK TABLE studio_admin IN ACCESS EXCLUSIVE MODE');

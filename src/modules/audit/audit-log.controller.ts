@@ -108,6 +108,6 @@ export class AuditLogController {
 
 async function* toLines(
   changes: ReturnType<AuditLogService['export']>,
-): AsyncGenerator<AuditExportLineDto> {
-  for await (const change of changes) yield toAuditExportLineDto(change);
+): AsyncGenerator<AuditExportLineDto | null> {
+  for await (const change of changes) yield change === null ? null : toAuditExportLineDto(change);
 }

@@ -9,6 +9,7 @@ import type {
   AuditHead,
   ExportedChange,
 } from './domain/audit-entry';
+import { ENTRY_OF_CHANGE } from './entry-of-change';
 import { unpackedSql } from './unpacked-changes';
 
 interface ChangeRow {
@@ -65,18 +66,35 @@ const COUNTS = `
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
 /**
- * Returns SQL for the first `$8` matching changes with positions in `($6, $7]`. Looks up the entry of each change, as
- * `OFFSET 0` enforces. PostgreSQL expects one row of a join by id and time, and would read all later changes.
- * @param values SQL of the column `changes`: either the stored values, or NULL to leave them unread
+ * Returns a function that returns SQL for matching changes.
+ * @param condition SQL condition on `change`, then the order and limit
  */
-const changesWithin = (values: string): string => `
+const changesWhere =
+  (condition: string) =>
+  /** @param values SQL of the column `changes`: either the stored values, or NULL to leave them unread */
+  (values: string): string => `
   SELECT ${HEAD}, ${CHANGE}, ${values} FROM audit_change AS change
-  CROSS JOIN LATERAL (
-    SELECT * FROM audit_log AS entry
-    WHERE entry.id = change.entry_id AND entry.created_at = change.created_at OFFSET 0) AS entry
-  WHERE ${MATCHES.replaceAll('entry.created_at', 'change.created_at')} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
-    AND change.position <= $7
-  ORDER BY change.position LIMIT $8`;
+  CROSS JOIN LATERAL (${ENTRY_OF_CHANGE}) AS entry
+  WHERE ${MATCHES.replaceAll('entry.created_at', 'change.created_at')}
+    AND ($5::varchar IS NULL OR change.object_id = $5) AND ${condition}`;
+
+const WITHIN = changesWhere(
+  'change.position > $6 AND change.position <= $7 ORDER BY change.position LIMIT $8',
+);
+const AT = changesWhere('change.position = ANY ($6::bigint[])');
+
+/** Positions of changes of matching entries, without the condition on the object. 0 for an entry without a change. */
+const POSITIONS = `
+  WITH entry AS MATERIALIZED (
+    SELECT id, created_at FROM audit_log AS entry WHERE ${MATCHES} LIMIT $5)
+  SELECT coalesce(position, 0) FROM entry LEFT JOIN LATERAL (
+    SELECT position FROM audit_change AS change
+    WHERE change.entry_id = entry.id AND change.created_at = entry.created_at OFFSET 0) AS change ON true
+  LIMIT $5`;
+
+const FIRST_POSITION = `
+  SELECT min(position) FROM audit_change
+  WHERE position > $1 AND ($2::timestamptz IS NULL OR created_at >= $2) AND ($3::timestamptz IS NULL OR created_at < $3)`;
 
 const VALUES = 'change.changes';
 const NO_VALUES = 'NULL AS changes';
@@ -114,9 +132,41 @@ export class AuditLogRepository {
     filter: AuditFilter,
     limit: number,
   ): Promise<readonly ExportedChange[]> {
-    const parameters = [...parametersOf(filter), after, to, limit];
+    return this.exported(WITHIN, [...parametersOf(filter), after, to, limit]);
+  }
+
+  /** Returns the matching ones of the changes at these positions, oldest first. */
+  async changesAt(
+    positions: readonly bigint[],
+    filter: AuditFilter,
+  ): Promise<readonly ExportedChange[]> {
+    return this.exported(AT, [...parametersOf(filter), positions]);
+  }
+
+  /**
+   * Returns the positions of the changes that match a filter by actor and operation, in ascending order, with those of
+   * other objects. Null if there are more than `limit`.
+   */
+  async findPositions(filter: AuditFilter, limit: number): Promise<readonly bigint[] | null> {
+    const { actorId, operation, from, to } = filter;
+    const parameters = [actorId, operation, from, to, limit + 1];
+    const found = await this.database.queryValues<string>(POSITIONS, parameters);
+    if (found.length > limit) return null;
+    return found.map(BigInt).sort((a, b) => (a < b ? -1 : 1));
+  }
+
+  /** Returns the first position after `position` of a change in the time range of the filter; null if there is none. */
+  async firstPositionAfter(position: bigint, { from, to }: AuditFilter): Promise<bigint | null> {
+    const first = await this.database.queryValue<string>(FIRST_POSITION, [position, from, to]);
+    return first === null ? null : BigInt(first);
+  }
+
+  private async exported(
+    found: (values: string) => string,
+    parameters: readonly unknown[],
+  ): Promise<readonly ExportedChange[]> {
     const order = 'ORDER BY position';
-    const rows = await this.changes<AuditHead & ChangeRow>(changesWithin, order, parameters);
+    const rows = await this.changes<AuditHead & ChangeRow>(found, order, parameters);
     return rows.map(
       ({ id, createdAt, actorType, actorId, operation, requestId, address, ...row }) => {
         const head = { id, createdAt, actorType, actorId, operation, requestId, address };

@@ -10,6 +10,8 @@ import { SealsRepository } from './seals.repository';
 const CHANGES_PER_READ = 500;
 /** Maximum positions per read of an export by actor or operation, because few of their changes may match. */
 const POSITIONS_PER_READ = 10_000n;
+/** Maximum changes of an actor or operation that are found by their entries, not by reading all changes. */
+const MAX_LISTED = 10_000;
 
 /** Longest time for which an export waits for the end of open transactions that have written changes. */
 const LONGEST_WAIT_MS = 2_000;
@@ -34,16 +36,30 @@ export class AuditLogService {
 
   /**
    * Yields the matching changes after a position, oldest first, at the pace of the reader. Stops before any position at
-   * which an open transaction may still add a change, so that a later export can continue without a gap.
+   * which an open transaction may still add a change, so that a later export can continue without a gap. Also yields
+   * null after each read, so that the reader can stop while nothing matches.
    */
-  async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange> {
+  async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange | null> {
     const to = await this.finalPosition();
     const readsEntries = filter.actorId !== null || filter.operation !== null;
-    for (let after = position; after < to;) {
-      const windowEnd = after + POSITIONS_PER_READ;
-      const end = readsEntries && windowEnd < to ? windowEnd : to;
+    const listed = readsEntries ? await this.log.findPositions(filter, MAX_LISTED) : null;
+    if (listed !== null) {
+      const rest = listed.filter((one) => one > position && one <= to);
+      for (let read = 0; read < rest.length; read += CHANGES_PER_READ) {
+        yield* await this.log.changesAt(rest.slice(read, read + CHANGES_PER_READ), filter);
+        yield null;
+      }
+      return;
+    }
+    const windowSize = readsEntries && filter.objectId === null ? POSITIONS_PER_READ : to;
+    for (let after = position; ;) {
+      const first = await this.log.firstPositionAfter(after, filter);
+      if (first === null || first > to) return;
+      const windowEnd = first - 1n + windowSize;
+      const end = windowEnd < to ? windowEnd : to;
       const batch = await this.log.changesWithin({ after, to: end }, filter, CHANGES_PER_READ);
       yield* batch;
+      yield null;
       const last = batch.at(-1);
       after = last === undefined || batch.length < CHANGES_PER_READ ? end : last.change.position;
     }

@@ -3,7 +3,6 @@ import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { DamagedReads, DatabaseGauges } from '../../platform/observability';
-import { ProcessSession } from '../../platform/processes';
 import { AuditChain } from './audit-chain';
 import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
@@ -20,7 +19,8 @@ const POSITIONS_PER_SEAL = 1_000n;
 interface Mark {
   readonly position: bigint;
   readonly transaction: bigint;
-  readonly sessionChanges: number;
+  /** Start of the server that gave the number. */
+  readonly server: string;
 }
 
 /**
@@ -32,7 +32,6 @@ interface Mark {
 @Injectable()
 export class AuditSealing implements OnModuleInit {
   private mark: Mark | null = null;
-  private sessionChanges = 0;
 
   constructor(
     private readonly database: Database,
@@ -42,9 +41,7 @@ export class AuditSealing implements OnModuleInit {
     private readonly jobs: Jobs,
     private readonly clock: Clock,
     gauges: DatabaseGauges,
-    session: ProcessSession,
   ) {
-    session.onChange(() => (this.sessionChanges += 1));
     gauges.register(
       [
         {
@@ -74,46 +71,40 @@ export class AuditSealing implements OnModuleInit {
    * be ready.
    */
   async runDue(): Promise<boolean> {
-    const { mark } = this;
-    if (mark === null) {
-      this.mark = await this.readMark();
-      return false;
-    }
-    const { oldest, next } = await this.seals.readTransactionNumbers();
-    const hasGoneBack =
-      next < mark.transaction || (await this.seals.lastPosition()) < mark.position;
-    if (hasGoneBack || mark.sessionChanges !== this.sessionChanges) {
-      // The database was restored, or another server may have taken over.
-      this.mark = null;
-      return false;
-    }
-    if (oldest < mark.transaction) return false;
-    if (await this.sealUpTo(mark.position)) return true;
-    this.mark = await this.readMark();
-    return false;
+    const outcome = this.mark === null ? 'done' : await this.sealUpTo(this.mark);
+    if (outcome === 'done') this.mark = await this.readMark();
+    return outcome === 'more';
   }
 
   /**
    * Reads the last position, then takes a transaction number. Each change up to the position therefore belongs to a
-   * transaction with a lower number. Null if all positions are sealed, so that an idle service takes no numbers.
+   * transaction with a lower number. Null if all positions are sealed, so that an idle service takes no numbers. Uses
+   * one connection, so that position and number are of the same server.
    */
-  private async readMark(): Promise<Mark | null> {
-    const { sessionChanges } = this;
-    const position = await this.seals.lastPosition();
-    const { to } = await this.database.transaction(() => this.chain.readEnd());
-    if (to >= position) return null;
-    return { position, transaction: await this.seals.takeTransactionNumber(), sessionChanges };
+  private readMark(): Promise<Mark | null> {
+    return this.database.transaction(async () => {
+      const position = await this.seals.lastPosition();
+      const { to } = await this.chain.readEnd();
+      if (to >= position) return null;
+      return { position, ...(await this.seals.takeTransactionNumber()) };
+    });
   }
 
   /**
-   * Seals the next batch of changes up to a position.
-   * @returns true if changes up to the position are not sealed yet
+   * Seals the next batch of changes up to the position of a mark.
+   * @returns `more` if changes up to the position are not sealed yet; `waiting` if transactions before the mark are
+   *   open; `done` if another mark is needed: all is sealed, the database was restored, or another server took over
    */
-  private sealUpTo(position: bigint): Promise<boolean> {
+  private sealUpTo(mark: Mark): Promise<'more' | 'waiting' | 'done'> {
     return this.database.transaction(async () => {
       await this.seals.lockChain();
+      const { position } = mark;
+      const { oldest, next, server } = await this.seals.readTransactionNumbers();
+      if (server !== mark.server || next < mark.transaction) return 'done';
+      if ((await this.seals.lastPosition()) < position) return 'done';
+      if (oldest < mark.transaction) return 'waiting';
       const end = await this.chain.readEnd();
-      if (end.to >= position) return false;
+      if (end.to >= position) return 'done';
       const batchEnd = end.to + POSITIONS_PER_SEAL;
       const { to, content } = await this.chain.longestSealableRange(
         end.to,
@@ -122,7 +113,7 @@ export class AuditSealing implements OnModuleInit {
       if (content === null) this.damagedReads.report('audit_change', positionsIn(end.to, to));
       const createdAt = this.clock.now();
       await this.seals.insert(sealAfter(end, content ?? UNREADABLE, { to, createdAt }));
-      return to < position;
+      return to < position ? 'more' : 'done';
     });
   }
 }

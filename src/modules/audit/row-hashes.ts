@@ -1,3 +1,4 @@
+import { ENTRY_OF_CHANGE } from './entry-of-change';
 import { unpackedSql } from './unpacked-changes';
 
 /**
@@ -15,6 +16,5 @@ export function rowHashesSql(changes: string, condition: string): string {
       entry.actor_type, entry.actor_id, entry.operation, entry.request_id, entry.address
     )::text, 'UTF8')) AS row_hash
     FROM (${unpackedSql(`SELECT * FROM "${changes}" WHERE ${condition}`, changes)}) AS change
-    LEFT JOIN audit_log AS entry
-      ON entry.id = change.entry_id AND entry.created_at = change.created_at`;
+    LEFT JOIN LATERAL (${ENTRY_OF_CHANGE}) AS entry ON true`;
 }

@@ -32,11 +32,14 @@ const WITH_UNEXPECTED_CHANGES = `
 const LAST_POSITION = `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
 
+/** Tells servers apart: a standby that takes over has started at another time. */
+const SERVER = 'extract(epoch FROM pg_postmaster_start_time())::text AS server';
+
 const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
-    pg_snapshot_xmax(pg_current_snapshot())::text AS next`;
+    pg_snapshot_xmax(pg_current_snapshot())::text AS next, ${SERVER}`;
 
-const NEW_NUMBER = 'SELECT pg_current_xact_id()::text';
+const NEW_NUMBER = `SELECT pg_current_xact_id()::text AS number, ${SERVER}`;
 
 const FIRST_UNSEALED_AT = `
   SELECT created_at FROM audit_change
@@ -51,6 +54,12 @@ const WITHOUT_CHANGE = `
     WHERE change.entry_id = entry.id AND change.created_at = entry.created_at
       AND change.created_at >= $1::timestamptz AND change.created_at < $2::timestamptz)
   ORDER BY id LIMIT $3`;
+
+interface TransactionNumbers {
+  readonly oldest: bigint;
+  readonly next: bigint;
+  readonly server: string;
+}
 
 @Injectable()
 export class SealsRepository {
@@ -136,16 +145,24 @@ export class SealsRepository {
 
   /**
    * Returns two transaction numbers of the whole server. All transactions with numbers below `oldest` have ended. None
-   * with the number `next` or a higher number has ended; some may be open.
+   * with the number `next` or a higher number has ended; some may be open. Also returns when the server started.
    */
-  async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
-    const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
-    return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };
+  async readTransactionNumbers(): Promise<TransactionNumbers> {
+    const [row] = await this.database.query<Record<keyof TransactionNumbers, string>>(SNAPSHOT);
+    const { oldest = 0, next = 0, server = '' } = row ?? {};
+    return { oldest: BigInt(oldest), next: BigInt(next), server };
   }
 
-  /** Takes a transaction number, which is higher than those of all transactions that have begun to write. */
-  async takeTransactionNumber(): Promise<bigint> {
-    return BigInt((await this.database.queryValue<string>(NEW_NUMBER)) ?? 0);
+  /**
+   * Takes a transaction number, which is higher than those of all transactions that have begun to write. Also returns
+   * when the server started.
+   */
+  async takeTransactionNumber(): Promise<{
+    readonly transaction: bigint;
+    readonly server: string;
+  }> {
+    const [row] = await this.database.query<{ number: string; server: string }>(NEW_NUMBER);
+    return { transaction: BigInt(row?.number ?? 0), server: row?.server ?? '' };
   }
 
   async countChangesAfter(position: bigint): Promise<number> {

@@ -59,7 +59,8 @@ export function limitRequests(
     const limit = limitOf(policy, principal, limits);
     if (limit === 0) return;
     const caller = byAddress ? rateLimitAddress(request.ip ?? 'unknown') : id;
-    const { isExceeded, remaining, resetSeconds } = counts.take(`${policy}:${caller}`, limit);
+    const bucket = byAddress && policy === 'usage' ? 'usage-address' : policy;
+    const { isExceeded, remaining, resetSeconds } = counts.take(`${bucket}:${caller}`, limit);
     response.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=60`);
     response.setHeader('RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
     if (isExceeded) throw rateLimited(policy, limit, resetSeconds);

@@ -11,15 +11,16 @@ import { type BucketCount, RateLimitRepository } from './rate-limit.repository';
 
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
-/** Maximum number of callers that are counted separately in a minute. All other callers are counted together as one. */
-const MAX_BUCKETS = 50_000;
-/** The other half is left to callers with a credential, because one host can use many addresses. */
-const MAX_ADDRESSES = MAX_BUCKETS / 2;
-/** From this number of buckets on, new IPv6 addresses are counted by /48, because one host can have a whole /48. */
+/** Maximum number of keys, admins and tokens that are counted separately in a minute. All others count as one. */
+const MAX_HOLDERS = 50_000;
+/** Maximum number of addresses that are counted separately in a minute. */
+const MAX_ADDRESSES = 25_000;
+/** From this number of addresses on, new IPv6 addresses are counted by /48, because one host can have a whole /48. */
 const MAX_NETWORKS = MAX_ADDRESSES / 2;
 /** The rest is left to IPv4 addresses, of which one host has few. */
 const MAX_SITES = (MAX_ADDRESSES * 3) / 4;
-const ADDRESS = 'address:';
+/** Name of a bucket by address, of usage or of other requests. */
+const BY_ADDRESS = /^(?<kind>(?:usage-)?address:)(?<address>.*)$/;
 
 export interface LimitStatus {
   readonly isExceeded: boolean;
@@ -45,6 +46,8 @@ interface Bucket {
 export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('rate-limits');
   private buckets = new Map<string, Bucket>();
+  /** Number of buckets by address. */
+  private addressCount = 0;
   private windowStartMs = 0;
   private timer: NodeJS.Timeout | undefined;
   private sharing: Promise<void> | undefined;
@@ -67,7 +70,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
 
   /**
    * Counts a request, and returns how many requests its caller has left. A refused request is not counted.
-   * @param name policy and caller, as `<policy>:<caller>`
+   * @param name what is counted, as `default:<id>`, `usage:<id>`, `address:<address>` or `usage-address:<address>`
    */
   take(name: string, perMinute: number): LimitStatus {
     const nowMs = this.clock.now().getTime();
@@ -75,6 +78,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     if (windowStartMs !== this.windowStartMs) {
       this.windowStartMs = windowStartMs;
       this.buckets = new Map();
+      this.addressCount = 0;
     }
     const bucket = this.bucketOf(name);
     const used = bucket.shared + bucket.unshared;
@@ -143,26 +147,34 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   private bucketOf(name: string): Bucket {
     const known = this.buckets.get(name);
     if (known !== undefined) return known;
-    const { maxBuckets, wider } = placeOf(name);
-    if (wider !== null && this.buckets.size >= maxBuckets) return this.bucketOf(wider);
+    const { isAddress, maxBuckets, wider } = placeOf(name);
+    const count = isAddress ? this.addressCount : this.buckets.size - this.addressCount;
+    if (wider !== null && count >= maxBuckets) return this.bucketOf(wider);
     const made: Bucket = { shared: 0, unshared: 0 };
     this.buckets.set(name, made);
+    if (isAddress) this.addressCount += 1;
     return made;
   }
 }
 
 interface Place {
-  /** Number of buckets from which on a new caller is counted in the bucket `wider`. */
+  readonly isAddress: boolean;
+  /** Number of buckets, of addresses or of holders of a credential, from which on a new caller is counted in the bucket `wider`. */
   readonly maxBuckets: number;
   /** Bucket of several callers; null: the bucket is made however many there are. */
   readonly wider: string | null;
 }
 
 function placeOf(name: string): Place {
-  if (name.startsWith('others')) return { maxBuckets: Infinity, wider: null };
-  if (!name.startsWith(ADDRESS)) return { maxBuckets: MAX_BUCKETS, wider: 'others' };
-  if (name.endsWith('/48')) return { maxBuckets: MAX_SITES, wider: 'others:ipv6' };
-  const site = widerNetwork(name.slice(ADDRESS.length));
-  if (site === null) return { maxBuckets: MAX_ADDRESSES, wider: 'others:ipv4' };
-  return { maxBuckets: MAX_NETWORKS, wider: `${ADDRESS}${site}` };
+  if (name.startsWith('others')) return { isAddress: false, maxBuckets: Infinity, wider: null };
+  const { kind, address } = BY_ADDRESS.exec(name)?.groups ?? {};
+  if (kind === undefined || address === undefined) {
+    return { isAddress: false, maxBuckets: MAX_HOLDERS, wider: 'others' };
+  }
+  const others = `others:${kind}`;
+  if (address.endsWith('/48'))
+    return { isAddress: true, maxBuckets: MAX_SITES, wider: `${others}ipv6` };
+  const site = widerNetwork(address);
+  if (site === null) return { isAddress: true, maxBuckets: MAX_ADDRESSES, wider: `${others}ipv4` };
+  return { isAddress: true, maxBuckets: MAX_NETWORKS, wider: `${kind}${site}` };
 }
