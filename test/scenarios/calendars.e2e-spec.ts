@@ -1,4 +1,4 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 import { withoutTriggers } from '../support/without-triggers';
 
 describe('periods in local time zones', () => {
@@ -209,24 +209,26 @@ describe('new time zone data', () => {
     await story.verify();
   });
 
-  describe('that give the current period fewer days', () => {
-    /** Subscribes from 10 to 29 February. By data from before 2024, `Asia/Almaty` stays at +6, as Bishkek does. */
-    async function begin() {
-      const story = await Story.begin(engine, '2024-02-10T00:00:00Z', { timezone: 'Asia/Bishkek' });
-      const { id } = await story.subscribe(await story.plan(2_900), { billing_anchor: 'calendar' });
-      return { story, id };
-    }
+  /** Subscribes to a calendar month. By data from before 2024, `Asia/Almaty` stays at +6, as Bishkek does. */
+  async function begin(startAt: string, amount: number) {
+    const story = await Story.begin(engine, startAt, { timezone: 'Asia/Bishkek' });
+    const { id } = await story.subscribe(await story.plan(amount), { billing_anchor: 'calendar' });
+    return { story, id };
+  }
 
-    /** By the new data, `Asia/Almaty` is at +5 from 1 March, so that the stored period ends on 29 February at 23:00. */
-    const update = (id: string) =>
-      withoutTriggers(engine, [
-        `UPDATE subscription SET time_zone = 'Asia/Almaty' WHERE id = '${id}'`,
-        `UPDATE invoice_line SET time_zone = 'Asia/Almaty' FROM subscription_item item
-         WHERE item.id = item_id AND item.subscription_id = '${id}'`,
-      ]);
+  /** By the new data, `Asia/Almaty` is at +5 from 1 March, so that stored midnights from then on are 23:00. */
+  const update = (id: string) =>
+    withoutTriggers(engine, [
+      `UPDATE subscription SET time_zone = 'Asia/Almaty' WHERE id = '${id}'`,
+      `UPDATE invoice_line SET time_zone = 'Asia/Almaty' FROM subscription_item item
+       WHERE item.id = item_id AND item.subscription_id = '${id}'`,
+    ]);
+
+  describe('that give the current period fewer days', () => {
+    const tenth = () => begin('2024-02-10T00:00:00Z', 2_900);
 
     it('let a change credit the rest of it', async () => {
-      const { story, id } = await begin();
+      const { story, id } = await tenth();
       await update(id);
       await story.advance('2024-02-20T00:00:00Z');
       await story.command(id, 'change', { plan_id: await story.plan(5_800), when: 'now' });
@@ -236,7 +238,7 @@ describe('new time zone data', () => {
     });
 
     it.each(['now', 'at'])('let a cancellation credit the rest of it; when: %s', async (when) => {
-      const { story, id } = await begin();
+      const { story, id } = await tenth();
       const cancel = { when, credit_unused: true };
       if (when === 'at')
         await story.command(id, 'cancel', { ...cancel, at: '2024-02-20T12:00:00Z' });
@@ -245,6 +247,54 @@ describe('new time zone data', () => {
       if (when === 'now') await story.command(id, 'cancel', cancel);
       // The day of the end is used.
       expect(await story.amounts()).toEqual([[2_000], [-842]]);
+      await story.verify();
+    });
+
+    it.each(['now', 'at'])('credit nothing if no day is left of a line; when: %s', async (when) => {
+      const { story, id } = await begin('2024-02-29T04:00:00Z', 2_900);
+      const cancel = { when, credit_unused: true };
+      if (when === 'at')
+        await story.command(id, 'cancel', { ...cancel, at: '2024-02-29T10:00:00Z' });
+      await update(id);
+      await story.advance('2024-02-29T10:00:00Z');
+      if (when === 'now') await story.command(id, 'cancel', cancel);
+      expect(await story.subscription(id)).toMatchObject({ status: 'canceled' });
+      expect(await story.amounts()).toEqual([[100]]);
+      await story.verify();
+    });
+  });
+
+  describe('that move both ends of the current period by one date', () => {
+    /** Changes the plan on 6 March, in a period from 1 to 31 March; by the new data, from 29 February to 30 March. */
+    async function changed() {
+      const { story, id } = await begin('2024-02-29T18:00:00Z', 310_000);
+      await story.advance('2024-03-06T04:00:00Z');
+      await story.command(id, 'change', { plan_id: await story.plan(620_000), when: 'now' });
+      expect((await story.amounts()).at(-1)).toEqual([520_000, -260_000]);
+      return { story, id };
+    }
+
+    it.each([
+      ['the same date', '2024-03-06T06:00:00Z', [250_000, -520_000]],
+      // 11 of 25 days are left.
+      ['a later date', '2024-03-20T06:00:00Z', [110_000, -228_800]],
+    ])('let a change on %s credit its part of the billed days', async (_, at, amounts) => {
+      const { story, id } = await changed();
+      await update(id);
+      await story.advance(at);
+      await story.command(id, 'change', { plan_id: await story.plan(310_000), when: 'now' });
+      expect((await story.amounts()).at(-1)).toEqual(amounts);
+      await story.verify();
+    });
+
+    it('regenerate a credit of a whole line as it was', async () => {
+      const { story, id } = await changed();
+      await story.command(id, 'change', { plan_id: await story.plan(930_000), when: 'now' });
+      const [bill] = (await story.invoices()).slice(-1);
+      await post(engine, `/v1/invoices/${bill?.id}/void`);
+      await update(id);
+      await post(engine, `/v1/invoices/${bill?.id}/reissue`);
+      expect((await story.amounts()).at(-1)).toEqual([780_000, -520_000]);
       await story.verify();
     });
   });

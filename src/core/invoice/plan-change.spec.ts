@@ -30,6 +30,7 @@ describe('the unused share of what a line holds is credited', () => {
     ['all unused', billed(1000n), days(31n, 31n), 1000n],
     ['a line that billed a part', billed(710n, { proration: days(22n, 31n) }), days(8n, 31n), 258n],
     ['all of that part', billed(710n, { proration: days(22n, 31n) }), days(22n, 31n), 710n],
+    ['nothing of a part of no day', billed(100n, { proration: days(0n, 28n) }), days(0n, 28n), 0n],
     ['half of a part of 100', billed(71n, { proration: days(22n, 31n) }), days(11n, 31n), 36n],
     [
       'by a stored price, where an older credit went by one',

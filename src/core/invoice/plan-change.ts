@@ -23,10 +23,14 @@ export type PrepaidLine = {
   readonly creditedMinor: bigint;
 };
 
-/** Returns the exact amount that a line would have for the full period, in minor units. */
+/**
+ * Returns the exact amount that a line would have for the full period, in minor units. If the proration is zero, because
+ * newer time zone data left no day of the billed part, it is the amount itself: nothing of the line is then unused.
+ */
 export function forFullPeriod(amountMinor: bigint, proration: Proration | null): Rational {
   const amount = rational(amountMinor);
-  return proration === null ? amount : divide(amount, factorOf(proration));
+  const isUndivided = proration === null || proration.numerator === 0n;
+  return isUndivided ? amount : divide(amount, factorOf(proration));
 }
 
 /**

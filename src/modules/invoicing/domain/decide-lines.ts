@@ -235,7 +235,12 @@ export function recalculateCredit(
   );
   const line = context.billed.find((one) => one.id === creditsLineId);
   if (line === undefined) return null;
-  const unused = { from: period.startAt, part: trace.unused };
+  // Both parts were counted with the same time zone data.
+  const unused = {
+    from: period.startAt,
+    part: trace.unused,
+    billedPart: trace.billedProration ?? undefined,
+  };
   const draft = creditLine(line, { ...context, limit }, unused, id);
   return draft === null ? null : { ...draft, isInAdvance: draft.isInAdvance && !line.isReleased };
 }
@@ -264,10 +269,10 @@ export function creditTraceOf(
   line: BilledLine,
   billed: readonly BilledLine[],
   unused: Proration,
+  billedProration = billedPartOf(line, unused.unit),
 ): CreditTrace & { readonly held: HeldTerms } {
   const parts = [line, ...trueUpsOf(line, billed)];
   const billedMinor = totalOf(parts, ({ amount }) => amount);
-  const billedProration = billedPartOf(line, unused);
   return {
     kind: 'credit',
     fullAmount: formatExact(forFullPeriod(billedMinor, billedProration)),
@@ -288,10 +293,10 @@ export function creditTraceOf(
 function creditLine(
   line: BilledLine,
   { billed, limit }: CreditTerms,
-  unused: { readonly from: Date; readonly part: Proration },
+  unused: { readonly from: Date; readonly part: Proration; readonly billedPart?: Proration },
   id: string,
 ): LineDraft | null {
-  const whole = creditTraceOf(line, billed, unused.part);
+  const whole = creditTraceOf(line, billed, unused.part, unused.billedPart);
   const mostMinor = limit(line.invoiceId, whole.held, creditOf(whole).amountMinor);
   const base = mostMinor === null ? whole : { ...whole, mostMinor };
   const { amountMinor, discounts } = creditOf(base);

@@ -4,19 +4,16 @@ import type { CreditLineRequest } from './line-item-request';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Returns the part of the full period that a line billed, counted as `part`, another part of the same period; null: all
- * of it. Even a line without proration can have billed only a part, because a plan without proration charges the full
- * price for a short first period.
+ * Returns the part of the full period that a line billed; null: all of it. If it is compared with a part in the same
+ * `unit`, it is counted again, as time zone data that are newer than the line can give it another number of days. Even a
+ * line without proration can have billed only a part, because a plan without proration charges the full price for a
+ * short first period.
  */
-export function billedPartOf(line: InvoiceLine, part: Proration): Proration | null {
+export function billedPartOf(line: InvoiceLine, unit: Proration['unit']): Proration | null {
   const { proration, period, fullPeriod } = line;
+  if (proration !== null) return proration.unit === unit ? partOfFullPeriod(line) : proration;
   const isFull = period?.startAt.getTime() === fullPeriod?.startAt.getTime();
-  if (proration === null) return isFull ? null : partOfFullPeriod(line);
-  // Time zone data that are newer than the line can give the period another number of days.
-  const isRecounted =
-    part.unit === proration.unit &&
-    (part.denominator !== proration.denominator || part.numerator > proration.numerator);
-  return isRecounted ? partOfFullPeriod(line) : proration;
+  return isFull ? null : partOfFullPeriod(line);
 }
 
 function partOfFullPeriod(line: InvoiceLine): Proration {
@@ -48,5 +45,5 @@ export function unusedOf(line: InvoiceLine, request: CreditLineRequest): Prorati
     fullPeriod,
     timeZone,
   );
-  return unusedPart(used, billedPartOf(line, used) ?? partOfFullPeriod(line));
+  return unusedPart(used, partOfFullPeriod(line));
 }
