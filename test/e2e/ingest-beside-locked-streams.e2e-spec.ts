@@ -5,13 +5,13 @@ import { startTestApp, type TestApp } from '../support/test-app';
 
 const NAME = 'api_request';
 
-describe('events of locked streams, with nine connections', () => {
+describe.each([6, 9])('events of locked streams, with %d connections', (connections) => {
   let engine: TestApp;
   let holders: Client[];
   let serial = 0;
 
   beforeAll(async () => {
-    engine = await startTestApp({ environment: { DATABASE_POOL_SIZE: '9' } });
+    engine = await startTestApp({ environment: { DATABASE_POOL_SIZE: String(connections) } });
     await insertMeter(engine, { eventName: NAME, aggregation: 'count' });
   });
 

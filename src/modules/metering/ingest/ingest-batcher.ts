@@ -26,8 +26,10 @@ import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue'
  * that waited too long before. Each uses a connection.
  */
 const MAX_WAITING = 4;
-/** The waiting commits of one kind use at most this part of the connections, or two connections of a pool of 8 or more. */
+/** The waiting commits of one kind use at most this part of the connections. */
 const MAX_SHARE = 0.2;
+/** Pool size from which two commits of lists, and two of single events, wait anyway: one of them can wait for long. */
+const POOL_FOR_TWO = 6;
 /** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
 const MAX_RETRIES = 2;
 
@@ -74,10 +76,9 @@ export class IngestBatcher {
     { databasePoolSize }: Configuration,
   ) {
     const append = this.append.bind(this);
-    const atLeast = databasePoolSize >= 8 ? 2 : 1;
-    const share = Math.floor(databasePoolSize * MAX_SHARE);
-    const maxWaiting = Math.min(MAX_WAITING, Math.max(atLeast, share));
-    this.streamQueues = new StreamQueues(append, maxWaiting);
+    const share = Math.min(MAX_WAITING, Math.max(1, Math.floor(databasePoolSize * MAX_SHARE)));
+    const maxWaiting = Math.max(databasePoolSize < POOL_FOR_TWO ? 1 : 2, share);
+    this.streamQueues = new StreamQueues(append, maxWaiting, share);
     this.listWaits = new ConcurrencyLimiter(maxWaiting);
     this.slowPath = {
       singles: this.sharedQueue(append, (request, reason) =>

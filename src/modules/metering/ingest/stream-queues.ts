@@ -28,13 +28,17 @@ export class StreamQueues {
   /** For blocked queues. Their next wait is often as long as the lock timeout. */
   private readonly longWaits: ConcurrencyLimiter;
 
-  /** @param maxWaiting maximum number of waiting commits, each for blocked queues and for others */
+  /**
+   * @param maxWaiting maximum number of commits of queues that are not blocked that wait at the same time
+   * @param maxBlocked the same for blocked queues
+   */
   constructor(
     private readonly append: Append,
     maxWaiting: number,
+    maxBlocked = maxWaiting,
   ) {
     this.waits = new ConcurrencyLimiter(maxWaiting);
-    this.longWaits = new ConcurrencyLimiter(maxWaiting);
+    this.longWaits = new ConcurrencyLimiter(maxBlocked);
   }
 
   /** Returns true if a request would probably wait too long for a lock, because earlier ones for its streams do. */
