@@ -175,6 +175,9 @@ describe('what pages of the console say of an object', () => {
           event_minimum_amount: 50,
           event_maximum_amount: 500,
         },
+        { ...usage, name: 'Free money', model: 'percentage', rate: '0.01', free_amount: 100_000 },
+        { ...usage, name: 'Free events', model: 'percentage', rate: '0.02', free_units: '3' },
+        { ...usage, name: 'Nothing free', model: 'percentage', rate: '0.03' },
         { ...usage, name: 'Grouped', model: 'per_unit', unit_amount: '2', by_group: true },
         {
           ...usage,
@@ -191,6 +194,9 @@ describe('what pages of the console say of an object', () => {
       '1000 each; for each 100; 5000 units free; at least $7.00 a period',
       '0.029 of the amount; $0.30 for each event; at least $0.50 for each event; ' +
         'at most $5.00 for each event; free until 3 events or $1,000.00 are used up, whichever is first',
+      '0.01 of the amount; $1,000.00 free',
+      '0.02 of the amount; 3 events free',
+      '0.03 of the amount',
       '2 each; each group by itself',
       'beyond: 1 each + $5.00; no flat amount at a quantity of 0',
     ]);

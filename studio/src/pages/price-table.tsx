@@ -20,7 +20,10 @@ function termsOf(price: Price, currency: string): string {
     unit_amount: ifSet(price.unit_amount, (unit) => `${unit} each`),
     package_size: ifSet(price.package_size, (size) => `for each ${size}`),
     rate: ifSet(price.rate, (rate) => `${rate} of the amount`),
-    fixed_amount: ifSet(price.fixed_amount, (fixed) => `${show(fixed)} for each event`),
+    fixed_amount: ifSet(
+      price.fixed_amount === 0 ? null : price.fixed_amount,
+      (fixed) => `${show(fixed)} for each event`,
+    ),
     event_minimum_amount: ifSet(
       price.event_minimum_amount,
       (least) => `at least ${show(least)} for each event`,
@@ -46,11 +49,12 @@ function freeText(
   { model, free_units, free_amount }: Price,
   show: (minor: number) => string,
 ): Readonly<Record<'free_units' | 'free_amount', string | null>> {
+  // Zero is no quota.
   const units = ifSet(
-    free_units,
+    Number(free_units) === 0 ? null : free_units,
     (free) => `${free} ${model === 'percentage' ? 'events' : 'units'}`,
   );
-  const amount = ifSet(free_amount, show);
+  const amount = ifSet(free_amount === 0 ? null : free_amount, show);
   if (units !== null && amount !== null) {
     const both = `free until ${units} or ${amount} are used up, whichever is first`;
     return { free_units: both, free_amount: null };
