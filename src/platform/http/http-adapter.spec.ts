@@ -155,5 +155,20 @@ describe('the HTTP adapter', () => {
       await closed;
       expect(await text(client)).toMatch(/^HTTP\/1.1 413 /);
     });
+
+    it('which is answered delays a shutdown for a second at most', async () => {
+      const accepted = once(server, 'connection') as Promise<[Socket]>;
+      const client = begin('/refused');
+      const [connection] = await accepted;
+      client.write(`8\r\n${' '.repeat(8)}\r\n`.repeat(2_000));
+      await once(connection, 'finish');
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
+      const destroyed = once(connection, 'close');
+      const isClosed = adapter.close();
+      jest.advanceTimersByTime(1_000);
+      await destroyed;
+      await isClosed;
+      client.destroy();
+    });
   });
 });

@@ -22,8 +22,8 @@ const MAX_TINY_CHUNKS = 1_024;
 /** Time for which the rest of a refused body is discarded. Until then its reader may keep what has arrived. */
 const LINGER_MS = 1_000;
 /**
- * The same for a body whose request was answered before, for clients that read only after they have sent everything.
- * Shorter than `SHUTDOWN_TIMEOUT_MS` by default, because a shutdown waits for such a connection.
+ * The same for a body whose request was answered before, for clients that read only after they have sent everything. A
+ * shutdown waits only {@link LINGER_MS} for such a connection.
  */
 const ANSWERED_LINGER_MS = 20_000;
 
@@ -33,6 +33,10 @@ const ANSWERED_LINGER_MS = 20_000;
  * request would take two to three times as long.
  */
 export class HttpAdapter extends ExpressAdapter {
+  /** Connections whose rest is discarded. */
+  private readonly lingering = new Set<Socket>();
+  private isClosing = false;
+
   /**
    * @param flushesLines returns true for requests whose compressed body may be flushed after each line. If it throws, the
    *   process ends, because nothing catches errors while Node parses a request. Express's `path` throws for some targets.
@@ -44,6 +48,7 @@ export class HttpAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const express: Express = this.getInstance();
     const { flushesLines } = this;
+    const lingerAnswered = (socket: Socket) => this.lingerAnswered(socket);
     class ExpressRequest extends IncomingMessage {
       private missingChunks = 0;
       private leastBytes: number | null = null;
@@ -61,7 +66,7 @@ export class HttpAdapter extends ExpressAdapter {
         this.missingChunks = Math.max(0, this.missingChunks + 1 - chunk.length / least);
         if (this.missingChunks <= MAX_TINY_CHUNKS) return isAnswered || super.push(chunk);
         this.missingChunks = Infinity;
-        if (isAnswered) closeSoon(this.socket.end(), ANSWERED_LINGER_MS);
+        if (isAnswered) lingerAnswered(this.socket.end());
         else refuseChunks(server, this);
         return true;
       }
@@ -85,6 +90,18 @@ export class HttpAdapter extends ExpressAdapter {
     );
     this.setHttpServer(server);
   }
+
+  override close(): ReturnType<ExpressAdapter['close']> {
+    this.isClosing = true;
+    for (const socket of this.lingering) destroyLater(socket, LINGER_MS);
+    return super.close();
+  }
+
+  private lingerAnswered(socket: Socket): void {
+    this.lingering.add(socket);
+    socket.once('close', () => this.lingering.delete(socket));
+    closeSoon(socket, this.isClosing ? LINGER_MS : ANSWERED_LINGER_MS);
+  }
 }
 
 function minChunkBytes(
@@ -103,7 +120,11 @@ function closeSoon(socket: Socket, lingerMs: number): void {
   process.nextTick(() => {
     socket.removeAllListeners('data').on('data', () => undefined);
   });
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
+  destroyLater(socket, lingerMs);
+}
+
+function destroyLater(socket: Socket, afterMs: number): void {
+  const timer = setTimeout(() => socket.destroy(), afterMs).unref();
   socket.once('close', () => {
     clearTimeout(timer);
   });
