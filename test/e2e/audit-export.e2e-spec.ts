@@ -99,6 +99,13 @@ describe('an export of a large audit log', () => {
     expect(await exported('actor_id=key_rare&object_id=thing_1')).toEqual(['thing_1']);
   });
 
+  it('does not search all entries of an actor if it is continued near the end', async () => {
+    const search = jest.spyOn(engine.app.get(AuditLogRepository), 'findPositions');
+    expect(await exported(`actor_id=key_often&after=${CHANGES - 10}`)).toHaveLength(9);
+    expect(search).not.toHaveBeenCalled();
+    search.mockRestore();
+  });
+
   it('is sealed by reading about as many rows as a seal covers', async () => {
     const seals = engine.app.get(SealsRepository);
     const read = await rowsReadBy(() => seals.hashChanges(1_000n, 2_000n));

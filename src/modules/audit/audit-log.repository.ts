@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
-import { Database, type Page, type PageRequest, readDamagedRows } from '../../platform/database';
+import {
+  Database,
+  isDatabaseUnavailable,
+  type Page,
+  type PageRequest,
+  readDamagedRows,
+} from '../../platform/database';
 import { DamagedReads } from '../../platform/observability';
 import type {
   AuditedChange,
@@ -81,7 +87,7 @@ const changesWhere =
 const WITHIN = changesWhere(
   'change.position > $6 AND change.position <= $7 ORDER BY change.position LIMIT $8',
 );
-const AT = changesWhere('change.position = ANY ($6::bigint[])');
+const AT = changesWhere('change.position = ANY ($6::bigint[]) ORDER BY change.position');
 
 /** Positions of changes of matching entries, without the condition on the object. 0 for an entry without a change. */
 const POSITIONS = `
@@ -91,6 +97,9 @@ const POSITIONS = `
     SELECT position FROM audit_change AS change
     WHERE change.entry_id = entry.id AND change.created_at = entry.created_at OFFSET 0) AS change ON true
   LIMIT $5`;
+
+/** Matching entries can be rare in a range without an index that finds them. Reading all changes then has no limit of time. */
+const LONGEST_SEARCH_MS = 2_000;
 
 const FIRST_POSITION = `
   SELECT min(position) FROM audit_change
@@ -145,13 +154,21 @@ export class AuditLogRepository {
 
   /**
    * Returns the positions of the changes that match a filter by actor and operation, in ascending order, with those of
-   * other objects. Null if there are more than `limit`.
+   * other objects. Null if there are more than `limit`, or if it takes too long to find them.
    */
   async findPositions(filter: AuditFilter, limit: number): Promise<readonly bigint[] | null> {
     const { actorId, operation, from, to } = filter;
     const parameters = [actorId, operation, from, to, limit + 1];
-    const found = await this.database.queryValues<string>(POSITIONS, parameters);
-    if (found.length > limit) return null;
+    const found = await this.database
+      .transaction(async () => {
+        await this.database.setTransactionTimeouts({ statementMs: LONGEST_SEARCH_MS });
+        return this.database.queryValues<string>(POSITIONS, parameters);
+      })
+      .catch((error: unknown) => {
+        if (isDatabaseUnavailable(error)) return null;
+        throw error;
+      });
+    if (found === null || found.length > limit) return null;
     return found.map(BigInt).sort((a, b) => (a < b ? -1 : 1));
   }
 

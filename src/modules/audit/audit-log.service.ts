@@ -12,6 +12,8 @@ const CHANGES_PER_READ = 500;
 const POSITIONS_PER_READ = 10_000n;
 /** Maximum changes of an actor or operation that are found by their entries, not by reading all changes. */
 const MAX_LISTED = 10_000;
+/** Positions up to which an export reads all changes anyway, because its actor may have far more entries before them. */
+const FEW_POSITIONS = 2n * POSITIONS_PER_READ;
 
 /** Longest time for which an export waits for the end of open transactions that have written changes. */
 const LONGEST_WAIT_MS = 2_000;
@@ -42,7 +44,11 @@ export class AuditLogService {
   async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange | null> {
     const to = await this.finalPosition();
     const readsEntries = filter.actorId !== null || filter.operation !== null;
-    const listed = readsEntries ? await this.log.findPositions(filter, MAX_LISTED) : null;
+    const start = await this.log.firstPositionAfter(position, filter);
+    if (start === null || start > to) return;
+    const isLong = readsEntries && to - start >= FEW_POSITIONS;
+    const listed = isLong ? await this.log.findPositions(filter, MAX_LISTED) : null;
+    yield null;
     if (listed !== null) {
       const rest = listed.filter((one) => one > position && one <= to);
       for (let read = 0; read < rest.length; read += CHANGES_PER_READ) {
