@@ -43,6 +43,8 @@ function isReadable(request: Request): boolean {
   const { url } = request;
   if (url === '*') return true;
   if (!url.startsWith('/') && !(/^https?:\/\//i.test(url) && URL.canParse(url))) return false;
+  // Without `HttpAdapter`, requests get the prototype of Express later.
+  if (!('path' in request)) return true;
   try {
     // Uses the older `url.parse`, which throws for some of these targets, such as `http://%@x` and `//%@x#`.
     return request.path.startsWith('/');
