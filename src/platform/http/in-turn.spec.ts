@@ -109,8 +109,8 @@ describe('requests of one connection', () => {
     expect(readMeanwhile).toBeLessThan(400_000);
   });
 
-  it('close their connection if more than ten wait', async () => {
-    client.write(get('/large') + get('/small').repeat(15));
+  it('close their connection if more than a hundred wait', async () => {
+    client.write(get('/large') + get('/small').repeat(150));
     const received = await buffer(client);
     expect([handled, running]).toEqual([['/large'], 0]);
     // The answer that was being made is complete.
@@ -122,7 +122,7 @@ describe('requests of one connection', () => {
     const { port } = server.address() as AddressInfo;
     const clients = Array.from({ length: 25 }, () => {
       const socket = connect(port, '127.0.0.1');
-      socket.write(get('/held') + get('/small').repeat(11));
+      socket.write(get('/held') + get('/small').repeat(101));
       return { socket, received: text(socket).catch(() => '') };
     });
     await until('five are closed', () => clients.filter(({ socket }) => socket.closed).length >= 5);
@@ -132,10 +132,10 @@ describe('requests of one connection', () => {
     expect(received.filter((one) => one.endsWith('answer'))).toHaveLength(20);
   });
 
-  it('close their connection in the middle of an answer if more than ten wait', async () => {
+  it('close their connection in the middle of an answer if more than a hundred wait', async () => {
     client.write(get('/large'));
     await once(client, 'readable');
-    client.write(get('/small').repeat(11));
+    client.write(get('/small').repeat(101));
     await buffer(client).catch(() => undefined);
     await until('the answer is closed', () => running === 0);
     expect(handled).toEqual(['/large']);

@@ -3,11 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { currentAnswer } from './current-answer';
 
-/**
- * Maximum number of waiting requests of a connection. Each takes some 6 kB, and rate limits do not count them yet. Few
- * clients pipeline.
- */
-const MAX_WAITING = 10;
+/** Maximum number of waiting requests of a connection: rate limits do not count them yet, and few clients pipeline. */
+const MAX_WAITING = 100;
 /**
  * Maximum number of connections that get their answer before they are closed for too many waiting requests. Each holds
  * the requests of one read, some 4 MB.
