@@ -62,7 +62,7 @@ export class StreamQueues {
     queue.requests.add(request);
   }
 
-  private isWaiting(queue: StreamQueue): boolean {
+  private isStillBlocked(queue: StreamQueue): boolean {
     if (queue.requests.isIdle) this.blocked.delete(queue);
     return this.blocked.has(queue);
   }
@@ -71,14 +71,14 @@ export class StreamQueues {
   private blockedQueueOf(streams: readonly string[]): StreamQueue | undefined {
     for (const key of [keyOf(streams), ...streams]) {
       const queue = this.queues.get(key);
-      if (queue !== undefined && this.isWaiting(queue)) return queue;
+      if (queue !== undefined && this.isStillBlocked(queue)) return queue;
     }
     return undefined;
   }
 
   private holderOf(streams: readonly string[]): StreamQueue | undefined {
     for (const queue of this.blocked) {
-      if (this.isWaiting(queue) && streams.some((stream) => queue.streams.has(stream)))
+      if (this.isStillBlocked(queue) && streams.some((stream) => queue.streams.has(stream)))
         return queue;
     }
     return undefined;
