@@ -248,7 +248,7 @@ it('a process without a number keeps its other connections while the database ac
     await Promise.all([openAnother(), openAnother(), openAnother()]);
     expect(pool.totalCount).toBe(3);
     sessionOf(engine).onChange(() => proxy.hold());
-    await breakSession(engine);
+    await breakSession(engine, database.url);
     await until('it has given up an attempt', () => log.text().includes('database is unreachable'));
     expect(pool.totalCount).toBe(3);
   } finally {

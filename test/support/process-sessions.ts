@@ -1,19 +1,29 @@
+import { Client } from 'pg';
 import { PROCESS_LOCK_CLASS, ProcessSession } from '../../src/platform/processes/process-session';
 import type { TestApp } from './test-app';
 import { until } from './until';
 
 export const sessionOf = (engine: TestApp): ProcessSession => engine.app.get(ProcessSession);
 
-/** Breaks the connection with which an engine holds its process number. */
-export async function breakSession(engine: TestApp): Promise<void> {
+/**
+ * Breaks the connection with which an engine holds its process number. The command does not go through the engine's own
+ * connections, because a test may hold these as soon as the engine notices.
+ */
+export async function breakSession(
+  engine: TestApp,
+  databaseUrl = engine.databaseUrl,
+): Promise<void> {
   const { number } = sessionOf(engine);
   expect(number).not.toBeNull();
-  await engine.database.query(
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_locks
      WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1::integer::oid AND objid = $2::integer::oid
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     [PROCESS_LOCK_CLASS, number],
   );
+  await client.end();
 }
 
 /** Breaks the connection with which an engine holds its process number, and waits until the engine has a new number. */
