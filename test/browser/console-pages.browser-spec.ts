@@ -8,6 +8,7 @@ import {
 } from '../support/browser';
 import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
+import { until } from '../support/until';
 
 const ROWS_SHOWN = 50;
 const NARROW = { width: 390, height: 844 };
@@ -245,7 +246,10 @@ describe('the pages of the console', () => {
     await page.getByRole('option', { name: 'Open this id' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Customer', exact: true, level: 1 }).waitFor();
-    expect(await page.evaluate(FOCUSED)).toBe('H1 Customer');
+    await until(
+      'The heading has the focus',
+      async () => (await page.evaluate(FOCUSED)) === 'H1 Customer',
+    );
     answer();
     await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor();
     expect(await page.evaluate(FOCUSED)).toBe('H1 Grace Hopper');

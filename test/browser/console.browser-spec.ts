@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { PASSWORD } from '../support/admins';
-import { loadedFiles, openPage, type PageFaults, violationsOf } from '../support/browser';
+import {
+  loadedFiles,
+  openPage,
+  type PageFaults,
+  untilQuiet,
+  violationsOf,
+} from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 import type { RunningService } from '../support/running-service';
@@ -10,6 +16,7 @@ import type { RunningService } from '../support/running-service';
 const FIRST_LOAD_BYTES = 200_000;
 const PAGE_BYTES = 40_000;
 const MAX_ROWS = 60;
+const MAX_TURNS = 60;
 const MORE_CUSTOMERS = 400;
 const NARROW = { width: 360, height: 740 };
 const WIDE = { width: 1360, height: 900 };
@@ -292,14 +299,18 @@ describe('the console', () => {
   it('has at most 60 rows of a long list in the document', async () => {
     await open('/customers');
     const rows = page.locator('tbody tr');
-    const most: number[] = [];
-    for (let turn = 0; turn < 40; turn += 1) {
-      await page.getByRole('region', { name: 'Customers, table' }).hover();
+    const last = page.getByText('Grace Hopper');
+    const counts = [await rows.count()];
+    await page.getByRole('region', { name: 'Customers, table' }).hover();
+    while (counts.length < MAX_TURNS && !(await last.isVisible())) {
       await page.mouse.wheel(0, 1_500);
-      most.push(await rows.count());
+      counts.push(await rows.count());
+      // The end of the rows that were read is no end of the list.
+      await untilQuiet(page);
+      counts.push(await rows.count());
     }
-    await page.getByText('Grace Hopper').waitFor();
-    expect(Math.max(...most)).toBeLessThanOrEqual(MAX_ROWS);
+    await last.waitFor();
+    expect(Math.max(...counts)).toBeLessThanOrEqual(MAX_ROWS);
   });
 
   it('loads at most 200 kB compressed at first, and 40 kB for each further page', async () => {

@@ -56,7 +56,9 @@ describe('the Swagger UI', () => {
     const { context, page, faults } = await openPage(browser);
     await page.goto(`${service.url}/docs`);
     await page.locator('.auth-wrapper .authorize').first().click();
-    const names = await page.locator('.auth-container h4 code').allInnerTexts();
+    const ways = page.locator('.auth-container h4 code');
+    await ways.first().waitFor();
+    const names = await ways.allInnerTexts();
     expect(names.sort()).toEqual(['basic', 'bearer', 'csrf', 'session']);
     expect(faults.found).toEqual([]);
     await context.close();

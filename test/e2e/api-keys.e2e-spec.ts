@@ -460,12 +460,12 @@ describe('API keys', () => {
     expect((await ask()).status).toBe(200);
     await call('delete', `/v1/api-keys/${id}`);
     const revokedAt = performance.now();
-    let askedAt: number;
-    do {
+    for (;;) {
       // A busy machine may answer late what it has decided in time.
-      askedAt = performance.now();
+      const askedAt = performance.now();
+      if ((await ask()).status !== 200) break;
       expect(askedAt).toBeLessThan(revokedAt + CACHE_MS);
-    } while ((await ask()).status === 200);
+    }
     await other.close();
   });
 });

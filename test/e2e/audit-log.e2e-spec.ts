@@ -473,19 +473,15 @@ describe('the audit log', () => {
     await sealAll(engine);
     const before = await verify();
     expect(before).toMatchObject({ ok: true, faults: [], empty_entries: [], unsealed_changes: 0 });
-    let finish: () => void = () => undefined;
-    const finished = new Promise<void>((resolve) => (finish = resolve));
-    const open = engine.database.transaction(async () => {
-      await engine.database.query(`SELECT pg_current_xact_id()`);
-      await finished;
-    });
+    const commit = await openTransaction(engine.database, () =>
+      engine.database.query('SELECT pg_current_xact_id()'),
+    );
     await createCustomer('late');
     await runSealing(engine);
     expect(await verify()).toMatchObject({ ok: true, unsealed_changes: 1 });
     engine.clock.advanceMs(90_000);
     expect(await oldestUnsealedSeconds()).toBe('90');
-    finish();
-    await open;
+    await commit();
     await sealAll(engine);
     const after = await verify();
     expect(after).toMatchObject({ ok: true, unsealed_changes: 0 });

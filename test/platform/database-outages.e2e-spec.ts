@@ -59,6 +59,9 @@ const UNAVAILABLE = { status: 503, body: { code: 'service_unavailable' } };
 
 const aCustomer = { name: 'Ada Lovelace' };
 
+/** Time limit that is meant to be exceeded. Far longer than anything else takes on a busy machine. */
+const TIME_LIMIT_MS = 2_000;
+
 it('a connection that breaks between two requests affects only itself', async () => {
   const dataSource = await new DataSource(dataSourceOptions(proxy.url, 1)).initialize();
   undo.push(() => dataSource.destroy());
@@ -82,7 +85,7 @@ it('a database without answers is not waited for, and its connections are not re
   const options = dataSourceOptions(proxy.url, 1);
   const dataSource = await new DataSource({
     ...options,
-    extra: { ...options.extra, query_timeout: 300 },
+    extra: { ...options.extra, query_timeout: TIME_LIMIT_MS },
   }).initialize();
   undo.push(() => dataSource.destroy());
   const database = new Database(dataSource);
@@ -130,7 +133,7 @@ describe('an answer after the time limit', () => {
     ['START TRANSACTION', /^START TRANSACTION/, aCustomer],
     ['ROLLBACK', /^ROLLBACK/, { ...aCustomer, test_clock_id: 'clock_01kq3m5x6zf0a8v7s9w2b4c6d8' }],
   ])('to %s leaves no connection in a transaction', async (_, kind, refused) => {
-    const engine = await startEngine({ DATABASE_STATEMENT_TIMEOUT_MS: '300' });
+    const engine = await startEngine({ DATABASE_STATEMENT_TIMEOUT_MS: String(TIME_LIMIT_MS) });
     const customer = await createCustomer(engine);
     injectOnce(kind, 'hold');
     const { status } = await engine.http.post('/v1/customers').send(refused);
@@ -330,7 +333,7 @@ it('a process without answers of the database reports it, and is ready again aft
   proxy.hold();
   expect(await http.get('/health/ready')).toMatchObject(UNAVAILABLE);
   proxy.release();
-  await http.get('/health/ready').expect(200);
+  await until('it is ready again', async () => (await http.get('/health/ready')).status === 200);
 });
 
 it('a database that accepts no connections for now is unavailable: 503, and the service goes on afterwards', async () => {
@@ -357,19 +360,23 @@ it('a database that accepts no connections for now is unavailable: 503, and the 
   expect((await http.post('/v1/customers').send(aCustomer)).status).toBe(201);
 });
 
-/** Creates a role for this database. Returns the URL of the database with this role, and its name. */
-async function createRole(...options: readonly string[]): Promise<readonly [URL, string]> {
+/** Creates a role that may use all tables. Returns the URL of the database with this role. */
+async function createRole(...options: readonly string[]): Promise<URL> {
   const role = `limited_${process.pid}`;
   const url = new URL(own.url);
   url.username = role;
   url.password = 'change-me';
   undo.push(() => administer(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`));
-  await administer(`CREATE ROLE ${role} LOGIN PASSWORD 'change-me' ${options.join(' ')}`);
-  return [url, role];
+  await administer(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'change-me' ${options.join(' ')}`,
+    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+    `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+  );
+  return url;
 }
 
 it('callers share the connections that the server allows, in the order of their arrival', async () => {
-  const [limited] = await createRole('CONNECTION LIMIT 3');
+  const limited = await createRole('CONNECTION LIMIT 3');
   let attempts = 0;
   class CountedClient extends Client {
     constructor(config: ClientConfig) {
@@ -415,10 +422,10 @@ it('connections that could not be made, or came too late, take no place of the p
     extra: {
       ...options.extra,
       Client: BreakableClient,
-      connectionTimeoutMillis: 200,
+      connectionTimeoutMillis: TIME_LIMIT_MS,
       onConnect: async (client: ClientBase) => {
         await onConnect(client);
-        if (isSlow) await client.query('SELECT pg_sleep(0.4)');
+        if (isSlow) await client.query('SELECT pg_sleep(2.5)');
       },
     },
   }).initialize();
@@ -451,12 +458,8 @@ it('connections that could not be made, or came too late, take no place of the p
 });
 
 it('a server without a connection for the probe leaves a process ready that has other connections', async () => {
-  const [limited, role] = await createRole();
+  const limited = await createRole();
   const name = limited.pathname.slice(1);
-  await administer(
-    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
-    `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
-  );
   const engine = await startTestApp({ databaseUrl: limited.toString() });
   undo.push(() => engine.close());
   const { http } = engine;
@@ -478,12 +481,7 @@ it.each<[string, (engine: TestApp) => Promise<unknown>]>([
 ])(
   'a process without a number at the connection limit closes an idle connection %s to get one',
   async (_, openAnother) => {
-    const [limited, role] = await createRole();
-    const name = limited.pathname.slice(1);
-    await administer(
-      `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
-      `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
-    );
+    const limited = await createRole();
     const engine = await startTestApp({
       databaseUrl: limited.toString(),
       environment: { DATABASE_POOL_SIZE: '2' },
@@ -493,8 +491,8 @@ it.each<[string, (engine: TestApp) => Promise<unknown>]>([
       await engine.database.withConnection(() => Promise.resolve());
     }
     await openAnother(engine);
-    await administer(`ALTER DATABASE ${name} CONNECTION LIMIT 2`);
-    await loseNumber(engine);
+    await administer(`ALTER DATABASE ${limited.pathname.slice(1)} CONNECTION LIMIT 2`);
+    await loseNumber(engine, own.url);
     await engine.http.get('/health/ready').expect(200);
   },
 );
@@ -533,7 +531,7 @@ it('a pooler without a free connection leaves a process ready, which makes room 
   try {
     const pool = poolOf(engine.app.get(DataSource));
     await until('the pool needs all connections of the pooler', () => pool.totalCount === 4);
-    await loseNumber(engine);
+    await loseNumber(engine, own.url);
   } finally {
     isBusy = false;
     await working;
@@ -573,6 +571,7 @@ it('the log reports an outage once, and its end', async () => {
     environment: { DATABASE_POOL_SIZE: '2', LOG_LEVEL: 'info', ROLE: 'all' },
   });
   undo.push(() => engine.close());
+  const from = performance.now();
   await proxy.close();
   for (let time = 0; time < 20; time += 1) {
     expect(await engine.http.post('/v1/customers').send(aCustomer)).toMatchObject(UNAVAILABLE);
@@ -581,8 +580,9 @@ it('the log reports an outage once, and its end', async () => {
     .text()
     .split('\n')
     .filter((line) => line.includes('"level"') && !line.includes('"msg":"request"'));
-  expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/"msg":"the database is unreachable/);
+  // It is logged again every 10 s, which the requests may take on a busy machine.
+  expect(lines.length).toBeLessThanOrEqual(1 + (performance.now() - from) / 10_000);
   expect(lines.join()).not.toContain('stack');
 });
 
@@ -594,7 +594,7 @@ it('a worker without requests or probes reports how long an outage has lasted', 
   await own.accept(false);
   await administrator.query(TERMINATE_OTHERS);
   await administrator.end();
-  await until('it is logged again after 10 s', () => /"for_ms":1\d{4}/.test(log.text()), 20_000);
+  await until('it is logged again after 10 s', () => /"for_ms":[1-9]\d{4}/.test(log.text()));
   await own.accept(true);
-  await until('the end is logged', () => /"lasted_ms":1\d{4}/.test(log.text()), 20_000);
+  await until('the end is logged', () => /"lasted_ms":[1-9]\d{4}/.test(log.text()));
 });

@@ -1,6 +1,6 @@
 /** @own-modules puts another flock into the path of the embedded server's programs */
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, readdir, realpath, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, realpath, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { EmbeddedPostgresError, startEphemeralPostgres } from '../../packages/embedded-postgres';
@@ -44,7 +44,11 @@ describe('the lock of a data directory', () => {
     });
 
     it('keeps a start for tests from removing data that another container may use', async () => {
-      const parent = await realpath(tmpdir());
+      // A directory of its own, because starts in other test files remove such data from the usual one.
+      const parent = await realpath(directory);
+      await chmod(parent, 0o755);
+      const usual = tmpdir();
+      process.env['TMPDIR'] = parent;
       const left = await mkdtemp(join(parent, 'billing-engine-postgres-999999999-'));
       /** Returns true if a start leaves the data. */
       const isLeft = async (): Promise<boolean> => {
@@ -65,6 +69,7 @@ describe('the lock of a data directory', () => {
         await utimes(left, 0, 0);
         expect(await isLeft()).toBe(false);
       } finally {
+        process.env['TMPDIR'] = usual;
         changed.restore();
         await rm(left, { recursive: true, force: true });
       }

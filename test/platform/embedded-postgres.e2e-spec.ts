@@ -452,7 +452,7 @@ it('is stopped only after a service whose start a signal interrupted, which then
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(service, 'exit');
+  const ended = once(service, 'close');
   const lines: string[] = [];
   createInterface(service.stdout).on('line', (line) => {
     lines.push(line);
@@ -537,6 +537,13 @@ describe('the installed programs', () => {
 });
 
 describe('an ephemeral server', () => {
+  // Starts in other test files remove what is left in the usual directory.
+  beforeEach(async () => {
+    const usual = tmpdir();
+    process.env['TMPDIR'] = dirname(await makeDirectory(0o755));
+    undo.push(async () => (process.env['TMPDIR'] = usual));
+  });
+
   const directoryOf = async (connectionString: string): Promise<string> => {
     const [row] = await query(connectionString, 'SHOW data_directory');
     return dirname(String(row?.['data_directory']));
@@ -544,10 +551,7 @@ describe('an ephemeral server', () => {
 
   it('runs beside others and leaves nothing behind', async () => {
     const options = { log: () => undefined, database: 'engine' };
-    const servers = await Promise.all([
-      startEphemeralPostgres(options),
-      startEphemeralPostgres(options),
-    ]);
+    const servers = await Promise.all([1, 2].map(() => startEphemeralPostgres(options)));
     undo.push(...servers.map((server) => () => server.stop()));
     const [one = '', two = ''] = servers.map(({ connectionString }) => connectionString);
     expect(one).not.toBe(two);
@@ -582,8 +586,7 @@ describe('an ephemeral server', () => {
       const own = await readlink(namespace);
       await replaceLink(namespace, 'another container');
       await makeOld();
-      const other = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });
-      await other.stop();
+      await (await startEphemeralPostgres({ log: () => undefined, database: 'engine' })).stop();
       await replaceLink(namespace, own);
     }
     expect(await isUp(connectionString)).toBe(true);

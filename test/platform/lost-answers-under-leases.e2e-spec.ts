@@ -150,6 +150,7 @@ describe('a process that does not get the answer to a commit that leases payment
     const advance = () => engine.http.post(`/v1/test-clocks/${id}/advance`).send({ to: LATER });
     lose();
     expect((await advance()).status).toBe(503);
+    await untilUnlocked();
     expect((await advance()).status).toBe(200);
     const { body } = await engine.http.get(`/v1/payments/${payment.id}`);
     expect(body).toMatchObject({ status: 'succeeded', updated_at: START });

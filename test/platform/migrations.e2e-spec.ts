@@ -324,7 +324,7 @@ describe('sessions of a former migration', () => {
   it('of the user that logs in are ended, even if its role has fewer rights', async () => {
     await admin.query(`ALTER ROLE ${user} SET role = ${group}`);
     await connect(true);
-    await lockMigrations(guard, () => undefined, 0);
+    await lockMigrations(guard, () => undefined, 60_000);
     await expect(former.query('SELECT')).rejects.toThrow();
   });
 

@@ -8,7 +8,9 @@ import { RunningService } from '../support/running-service';
 import { until } from '../support/until';
 
 /** Two releases are compiled and started. */
-const LONGEST_MS = 180_000;
+const LONGEST_MS = 240_000;
+/** Limit of the time in which the load creates some customers, beside a process that starts. */
+const LONGEST_LOAD_MS = 120_000;
 
 interface Thing {
   readonly id: string;
@@ -85,10 +87,11 @@ class Load {
    */
   async servesFurther(customers: number, what: string): Promise<void> {
     const before = this.customers.length;
-    await until(what, () => {
+    const hasServed = (): boolean => {
       if (this.failure !== null) throw this.failure as Error;
       return this.customers.length >= before + customers;
-    });
+    };
+    await until(what, hasServed, LONGEST_LOAD_MS);
   }
 
   async stop(): Promise<void> {

@@ -8,8 +8,11 @@ import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { runCommand, spawnCommand } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { WITH_KEYS } from '../support/keys';
+import { countLockWaits } from '../support/lock-waits';
 import { RunningService } from '../support/running-service';
 import { startTestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 /** Each command is a process, which takes seconds on a busy machine. */
 jest.setTimeout(240_000);
@@ -91,17 +94,31 @@ describe('a start with wrong settings or rights', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
+    const [holder, observer] = [0, 1].map(() => new Client({ connectionString: database.url }));
+    await Promise.all([holder?.connect(), observer?.connect()]);
+    // The start stands still where it stores the first key, after its routes.
+    await holder?.query('BEGIN; LOCK TABLE api_key');
     const service = spawnCommand('main', [], {
       databaseUrl: database.url,
-      // Listening on this port would fail, which is logged.
-      environment: { HOST: '127.0.0.1', AUTH: 'required', LOG_LEVEL: 'debug', PORT: String(port) },
+      environment: {
+        ...WITH_KEYS,
+        HOST: '127.0.0.1',
+        LOG_LEVEL: 'debug',
+        // Listening on this port would fail, which is logged.
+        PORT: String(port),
+      },
     });
+    const ended = once(service, 'close');
     const lines: string[] = [];
-    createInterface(service.stdout).on('line', (line) => {
-      lines.push(line);
-      if (line.includes('RoutesResolver')) service.kill('SIGTERM');
-    });
-    expect(await once(service, 'close')).toEqual([0, null]);
+    createInterface(service.stdout).on('line', (line) => lines.push(line));
+    const query = async (sql: string) => (await observer?.query<object>(sql))?.rows ?? [];
+    const logs = (text: string) => lines.some((line) => line.includes(text));
+    const standsStill = async () => logs('RoutesResolver') && (await countLockWaits({ query })) > 0;
+    await until('the start stands still', standsStill, 180_000);
+    service.kill('SIGTERM');
+    await until('it has the signal', () => logs('"msg":"stopping"'));
+    await Promise.all([holder?.end(), observer?.end()]);
+    expect(await ended).toEqual([0, null]);
     other.close();
     expect(lines.at(-1)).toContain('"msg":"stopped"');
     expect(lines.filter((line) => line.includes('EADDRINUSE'))).toEqual([]);

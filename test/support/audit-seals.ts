@@ -2,6 +2,9 @@ import { AuditSealing } from '../../src/modules/audit/audit-sealing';
 import type { TestApp } from './test-app';
 import { until } from './until';
 
+/** Longer than a transaction of another test takes on a busy machine. */
+const LONGEST_TRANSACTION_MS = 120_000;
+
 const UNSEALED = `
   SELECT count(*)::int AS count FROM audit_change
   WHERE position > (SELECT coalesce(max(to_position), 0) FROM audit_seal)`;
@@ -17,9 +20,10 @@ export async function runSealing(engine: TestApp): Promise<void> {
  * other tests.
  */
 export async function sealAll(engine: TestApp): Promise<void> {
-  await until('all changes are sealed', async () => {
+  const isSealed = async (): Promise<boolean> => {
     await runSealing(engine);
     const [open] = await engine.database.query<{ count: number }>(UNSEALED);
     return open?.count === 0;
-  });
+  };
+  await until('all changes are sealed', isSealed, LONGEST_TRANSACTION_MS);
 }

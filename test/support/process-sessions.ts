@@ -26,10 +26,13 @@ export async function breakSession(
   await client.end();
 }
 
-/** Breaks the connection with which an engine holds its process number, and waits until the engine has a new number. */
-export async function loseNumber(engine: TestApp): Promise<void> {
+/**
+ * Breaks the connection with which an engine holds its process number, and waits until the engine has a new number.
+ * @param databaseUrl URL with which the command gets a connection, if the engine's own URL allows no further one
+ */
+export async function loseNumber(engine: TestApp, databaseUrl?: string): Promise<void> {
   const before = sessionOf(engine).number;
-  await breakSession(engine);
+  await breakSession(engine, databaseUrl);
   await until('it has another number', () => {
     const { number } = sessionOf(engine);
     return number !== null && number !== before;
