@@ -70,13 +70,10 @@ describe('the console with 1,310 customers', () => {
       await untilQuiet(page);
       rounds.push(await page.evaluate<Interactions>('window.interactions'));
     }
-    for (const { keydown, click } of rounds) {
-      expect([keydown.length, click.length]).toEqual([TYPED.length, 2]);
-    }
-    // Other work of the machine makes a round slower, and never faster. So the fastest round counts.
-    for (const kind of ['keydown', 'click'] as const) {
-      const medians = rounds.map((round) => medianOf(round[kind]));
-      expect(Math.min(...medians)).toBeLessThan(MAX_MS);
-    }
+    const keys = rounds.flatMap(({ keydown }) => keydown);
+    const clicks = rounds.flatMap(({ click }) => click);
+    expect([keys.length, clicks.length]).toEqual([ROUNDS * TYPED.length, ROUNDS * 2]);
+    expect(medianOf(keys)).toBeLessThan(MAX_MS);
+    expect(medianOf(clicks)).toBeLessThan(MAX_MS);
   });
 });

@@ -166,7 +166,7 @@ describe("a process whose clock is compared with the database's", () => {
     let runs = 0;
 
     beforeEach(async () => {
-      const runDue = Reflect.get(EventDispatcher.prototype, 'runDue') as () => Promise<boolean>;
+      const runDue = Reflect.get(EventDispatcher.prototype, 'runDue');
       jest.spyOn(EventDispatcher.prototype, 'runDue').mockImplementation(function (
         this: EventDispatcher,
       ) {
