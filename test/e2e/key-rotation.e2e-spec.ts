@@ -14,6 +14,7 @@ import {
 } from '../../src/platform/secrets';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { contentsOfTables } from '../support/leaks';
+import { untilSessionsWait } from '../support/lock-waits';
 import { looksForWriters, openTransaction } from '../support/open-transaction';
 import { sessionOf } from '../support/process-sessions';
 import { RunningService } from '../support/running-service';
@@ -134,6 +135,7 @@ describe('the rotation of encryption keys', () => {
         'SELECT FROM webhook_secret ORDER BY id DESC LIMIT 1 FOR UPDATE',
       );
       await until('two batches', async () => (await countSealed(running, 'new')) >= 2_000);
+      await untilSessionsWait(running.database);
       first.child.kill('SIGKILL');
       await first.ended;
       // Its statement would otherwise go on once the row is free.

@@ -1,5 +1,6 @@
 import { CatalogService } from '../../src/modules/catalog';
 import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 import { withoutTriggers } from '../support/without-triggers';
 
@@ -475,22 +476,22 @@ describe('plans', () => {
 
     it('are returned with their active version, and cannot be archived concurrently', async () => {
       const { id } = await createPlan();
-      const archiving = await engine.database.transaction(async () => {
+      const commit = await openTransaction(engine.database, async () => {
         const plan = await catalog().requirePlanForReference(id, '/plan_id');
         expect(plan).toMatchObject({
           id,
           activeVersion: { number: 1, prices: [{ name: 'Base' }] },
         });
-        // A new version does not wait for references to the plan; archiving does.
-        const answer = await newVersion(id, { prices: [] });
-        expect(answer.status).toBe(201);
-        const archived = engine.http.delete(`/v1/plans/${id}`).then(({ status }) => status);
-        const waits = untilSessionsWait(engine.database).then(() => 'waits');
-        expect(await Promise.race([archived, waits])).toBe('waits');
-        return { archived };
       });
-      expect(await archiving.archived).toBe(204);
+      // A new version does not wait for references to the plan; archiving does.
+      const answer = await newVersion(id, { prices: [] });
+      expect(answer.status).toBe(201);
+      const archived = engine.http.delete(`/v1/plans/${id}`).then(({ status }) => status);
+      const waits = untilSessionsWait(engine.database).then(() => 'waits');
+      expect(await Promise.race([archived, waits]).finally(commit)).toBe('waits');
+      expect(await archived).toBe(204);
     });
+
     it('with an unknown id are an error of the referring field', async () => {
       const unknown = 'plan_01h455vb4pex5vsknk084sn02q';
       const referring = engine.database.transaction(() =>

@@ -34,9 +34,11 @@ describe('a client that starts a body and does not finish it', () => {
     customer = await createCustomer(engine);
   });
 
-  afterEach(() => {
+  afterEach(async () => {
     for (const socket of sockets) socket.destroy();
     sockets.clear();
+    // Otherwise tables of this test could count as those of the next one.
+    await until('nothing is staged', async () => (await staging()) === 0);
   });
 
   afterAll(async () => {

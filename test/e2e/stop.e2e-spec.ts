@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
+import { untilSessionsWait } from '../support/lock-waits';
 import { createCustomer, stagedBodies } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -102,18 +103,14 @@ describe('a process that is stopped', () => {
       return `${JSON.stringify({ idempotency_key, customer_id: customer, event_name, timestamp })}\n`;
     }).join('');
 
-  async function countOf(sql: string): Promise<number> {
-    const { rows } = await monitor.query<{ count: number }>(sql);
+  async function stored(): Promise<number> {
+    const { rows } = await monitor.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM usage_event',
+    );
     return rows[0]?.count ?? 0;
   }
 
-  const stored = (): Promise<number> => countOf(`SELECT count(*)::int AS count FROM usage_event`);
-
   const staging = (): Promise<number> => stagedBodies(monitor);
-
-  const waitingForLocks = (): Promise<number> =>
-    countOf(`SELECT count(*)::int AS count FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 
   it('answers clients that still send usage at once, stores nothing of it, and ends in time', async () => {
     const before = await stored();
@@ -150,7 +147,7 @@ describe('a process that is stopped', () => {
     const socket = await openNdjson();
     const answer = text(socket);
     socket.write(`${chunk(linesOf(3, 'held'))}${END}`);
-    await until('it waits to be stored', async () => (await waitingForLocks()) === 1);
+    await untilSessionsWait(engine.database);
     service.kill('SIGTERM');
     await until('it no longer listens', isRefused);
     await monitor.query('COMMIT');

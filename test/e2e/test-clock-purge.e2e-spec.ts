@@ -6,7 +6,7 @@ import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispa
 import { createEntitlement } from '../support/allowances';
 import { createCustomer, createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
-import { countLockWaits, untilSessionsWait } from '../support/lock-waits';
+import { countLockWaits, disableLockTimeout, untilSessionsWait } from '../support/lock-waits';
 import { bucketsOf, insertMeter } from '../support/metering';
 import { openTransaction } from '../support/open-transaction';
 import { startTestApp, Story, type TestApp } from '../support/story';
@@ -21,6 +21,7 @@ describe('deleting a test clock', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
+    await disableLockTimeout(engine);
     await post('/v1/webhooks/endpoints', { url: 'https://example.com/hooks', events: ['*'] });
   });
 
@@ -237,7 +238,7 @@ describe('deleting a test clock', () => {
       send(event('new', 'fourth')),
     ].map((one) => one.then(({ body }) => body as unknown));
     // The order decides which request waits for the stream and which for the customer. All are refused.
-    await until('one of them waits', async () => (await waiting()) > 1, 3_000);
+    await until('one of them waits', async () => (await waiting()) > 1);
     await holder.query('COMMIT');
     await holder.end();
     const refused = { code: 'usage_event_rejected', errors: [{ code: 'customer_not_found' }] };

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Client } from 'pg';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
@@ -359,9 +360,13 @@ describe('webhook deliveries', () => {
   it('to an endpoint that does not respond do not delay those to others', async () => {
     const slow = await startReceiver();
     try {
-      const hanging: (() => unknown)[] = [];
+      const hanging = new Set<ServerResponse>();
+      let mostHanging = 0;
       slow.behave((_received, response) => {
-        hanging.push(() => response.writeHead(204).end());
+        hanging.add(response);
+        // On a slow machine, the first ones reach their deadline meanwhile.
+        response.once('close', () => hanging.delete(response));
+        mostHanging = Math.max(mostHanging, hanging.size);
       });
       await engine.http
         .post('/v1/webhooks/endpoints')
@@ -374,8 +379,8 @@ describe('webhook deliveries', () => {
         (await deliveriesTo(fast)).every(({ status }) => status === 'succeeded');
       while (!(await fastIsDone())) await worker.runDue();
       expect(receiver.received).toHaveLength(60);
-      expect(slow.received.length).toBeLessThanOrEqual(32);
-      for (const release of hanging) release();
+      expect(mostHanging).toBeLessThanOrEqual(32);
+      for (const response of hanging) response.writeHead(204).end();
       slow.behave(accept);
       await worker.idle();
     } finally {

@@ -248,6 +248,11 @@ describe('an advance of a test clock whose charges were interrupted by the datab
     const charge = jest
       .spyOn(engine.app.get(SandboxProvider), 'charge')
       .mockImplementation(() => new Promise((answer) => answers.push(answer)));
+    // The leases are given back after the answer.
+    const leased = 'SELECT FROM payment WHERE leased_by IS NOT NULL';
+    await until('no payment has a lease', async () => {
+      return (await engine.database.query(leased)).length === 0;
+    });
     engine.clock.advanceMs(1_000);
     const worker = engine.app.get(DuePayments);
     await worker.runDue();

@@ -4,7 +4,10 @@ import { RunningService } from '../support/running-service';
 import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
 import { until } from '../support/until';
 
-/** Time limit of the repeated request, from the readiness of the next process. */
+/**
+ * Time limit of the repeated request, from the readiness of the next process. On a slow machine the limit is the time
+ * that the start of this process took.
+ */
 const ANSWERED_WITHIN_MS = 5_000;
 
 interface Answer {
@@ -95,7 +98,8 @@ describe('a payment at Stripe whose process is killed', () => {
       service = await start();
       let answer = await pay();
       while (answer.status === 409) answer = await pay();
-      expect(performance.now() - service.readyAt).toBeLessThan(ANSWERED_WITHIN_MS);
+      const limitMs = Math.max(ANSWERED_WITHIN_MS, service.startMs);
+      expect(performance.now() - service.readyAt).toBeLessThan(limitMs);
       expect(answer.status).toBe(201);
       const { id } = (await answer.json()) as Answer;
       // The confirmation that hung arrives at last.

@@ -49,6 +49,17 @@ export async function untilSessionsWaitLong({ database }: TestApp, sessions = 1)
   );
 }
 
+/**
+ * Waits until no other session executes a statement or has an open transaction, as sessions of a killed process do for a
+ * moment.
+ */
+export async function untilOthersRest(database: Queryable): Promise<void> {
+  const working = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+      AND state <> 'idle'`;
+  await until('other sessions rest', async () => (await database.query(working)).length === 0);
+}
+
 /** Disables the lock timeout of the service's connections. Otherwise a slow test ends the waits that it observes. */
 export async function disableLockTimeout({ app }: TestApp): Promise<void> {
   const pool = poolOf(app.get(DataSource));

@@ -15,6 +15,8 @@ export class RunningService {
     private readonly ended: Promise<unknown[]>,
     /** `performance.now()` when the service announced its address. */
     readonly readyAt: number,
+    /** How long its start took, which shows how slow the machine is. */
+    readonly startMs: number,
     /** Lines of its standard output. */
     private readonly output: readonly string[],
     private readonly lines: Interface,
@@ -29,6 +31,7 @@ export class RunningService {
     environment: Readonly<Record<string, string>> = {},
     directory = ROOT,
   ): Promise<RunningService> {
+    const startedAt = performance.now();
     const service: ChildProcessByStdio<null, Readable, null> = spawn(
       process.execPath,
       [RUN_TS, join(directory, 'src/main.ts')],
@@ -56,7 +59,9 @@ export class RunningService {
         })
         .on('close', () => reject(new Error('The service ended before it listened.')));
     });
-    return new RunningService(await announced, service, ended, performance.now(), output, lines);
+    const url = await announced;
+    const readyAt = performance.now();
+    return new RunningService(url, service, ended, readyAt, readyAt - startedAt, output, lines);
   }
 
   /** @param timeoutMs time limit of the request */
