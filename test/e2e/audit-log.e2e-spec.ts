@@ -366,16 +366,14 @@ describe('the audit log', () => {
       Number(await engine.database.queryValue('SELECT sum(request_count) FROM audit_usage_count'));
 
     it.each([
-      ['an event', 'application/json', 1],
-      ['NDJSON', 'application/x-ndjson', 1],
-      ['several events over one connection', 'application/json', 2],
-    ])('counts %s although the client disconnects before the answer', async (_, type, requests) => {
+      ['an event', 'application/json'],
+      ['NDJSON', 'application/x-ndjson'],
+    ])('counts %s although the client disconnects before the answer', async (_, type) => {
       const customer = await createCustomer('disconnected');
       const before = [await stored(), await counted()];
       const commit = await holdUsage();
       try {
-        const bodies = Array.from({ length: requests }, () => usage(customer));
-        const socket = await send(engine, type, bodies);
+        const socket = await send(engine, type, [usage(customer)]);
         await untilSessionsWait(engine.database);
         const closed = once(socket, 'close');
         socket.destroy();
@@ -383,13 +381,10 @@ describe('the audit log', () => {
       } finally {
         await commit();
       }
-      // Requests that wait for their turn are dropped when the service notices that the connection has ended.
-      await until('each stored request is counted', async () => {
+      await until('it is stored and counted', async () => {
         await engine.app.get(AuditUsageCounts).write();
-        const [added = 0, countedNow] = [await stored(), await counted()].map(
-          (count, index) => count - (before[index] ?? 0),
-        );
-        return added > 0 && added <= requests && countedNow === added;
+        const now = [await stored(), await counted()];
+        return now.every((count, index) => count === (before[index] ?? 0) + 1);
       });
     });
 
