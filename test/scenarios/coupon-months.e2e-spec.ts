@@ -121,4 +121,50 @@ describe('the months of a repeating coupon count from the first period that an i
     expect((await story.invoices()).map(({ total }) => total)).toEqual([500, 1_000]);
     await story.verify();
   });
+
+  it.each([
+    ['02:30, which summer time skips on 8 March', '2026-02-08T07:30:00.000Z'],
+    ['04:30', '2026-02-08T09:30:00.000Z'],
+  ])('as one period for a month, with periods from %s', async (_, start) => {
+    const story = await Story.begin(engine, start, { timezone: 'America/New_York' });
+    const { id } = await story.subscribe(await story.plan(1_000), { collection: 'send_invoice' });
+    await story.advance('2026-02-20T00:00:00.000Z');
+    const { code } = await createCoupon(engine, {
+      ...{ type: 'percent', percent_off: '50', duration: 'repeating', duration_in_months: 1 },
+    });
+    await story.command(id, 'coupons', { code });
+    await story.advance('2026-05-20T00:00:00.000Z');
+    expect((await story.invoices()).map(({ total }) => total)).toEqual([1_000, 500, 1_000, 1_000]);
+    await story.verify();
+  });
+
+  it.each([
+    ['UTC', on('03-01'), on('04-01')],
+    ['America/New_York', '2026-03-01T05:00:00.000Z', '2026-04-01T04:00:00.000Z'],
+  ])('in the time zone %s, for a draft whose usage came within its grace', async (...zone) => {
+    const [timezone, start, renewal] = zone;
+    const story = await Story.begin(engine, start, { timezone, invoice_grace_hours: 72 });
+    const meter = await story.meter();
+    const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+    const { id: planId } = await story.planOf([{ ...calls, meter_id: meter.id }]);
+    const { code } = await createCoupon(engine, {
+      ...{ type: 'percent', percent_off: '50', duration: 'repeating', duration_in_months: 1 },
+    });
+    const { id } = await story.subscribe(planId, { coupon: code, collection: 'send_invoice' });
+    await story.advance(renewal);
+    await story.advance(on('04-02'));
+    // April is billed and discounted first, because the subscription ends within the grace of March.
+    await story.reportUsage(meter.event, '2026-04-01T12:00:00.000Z', { n: 100 });
+    await story.command(id, 'cancel', { when: 'now' });
+    await story.reportUsage(meter.event, '2026-03-20T00:00:00.000Z', { n: 100 });
+    await story.advance(on('04-05'));
+    const made = (await story.invoices()).map((one) => [one.period_start, one.total]);
+    expect(new Map(made as [string, number][])).toEqual(
+      new Map([
+        [start, 1_000],
+        [renewal, 500],
+      ]),
+    );
+    await story.verify();
+  });
 });

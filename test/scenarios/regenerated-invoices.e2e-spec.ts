@@ -299,17 +299,35 @@ describe('regenerated invoices', () => {
         ['-5', -50],
       ]);
       const kept = await engine.database.query(
-        `SELECT is_late, sum(quantity)::float AS quantity FROM usage_billed
-         WHERE meter_id = $1 AND period_start_at = $2 GROUP BY up_to_position, is_late ORDER BY up_to_position`,
+        `SELECT is_late, quantity::float FROM usage_billed
+         WHERE meter_id = $1 AND period_start_at = $2 ORDER BY up_to_position, id`,
         [setup.meterId, JANUARY],
       );
       expect(kept).toEqual([
+        { is_late: false, quantity: 60 },
         { is_late: false, quantity: 60 },
         { is_late: false, quantity: 65 },
         { is_late: false, quantity: 60 },
       ]);
       await story.verify();
     });
+
+    it.each(['runs', 'ended'])(
+      'leave no late usage, so that nothing is charged if they are voided too: the subscription %s',
+      async (state) => {
+        const setup = await used();
+        const { story, subscriptionId, voided } = setup;
+        if (state === 'ended') await story.command(subscriptionId, 'cancel', { when: 'now' });
+        const again = (await regenerate(voided.id)).body;
+        expect(again.lines).toMatchObject([{ amount: 1_000 }, { type: 'usage', amount: 600 }]);
+        expect((await story.usage()).filter(({ is_late }) => is_late)).toEqual([]);
+        await voidIt(again.id);
+        await story.advance(START);
+        expect(await lateLines(setup)).toEqual([]);
+        expect((await regenerate(again.id)).body).toMatchObject({ subtotal: 1_600 });
+        await story.verify();
+      },
+    );
 
     it('bill the events that there are by then, if some changed', async () => {
       const setup = await used();

@@ -3,6 +3,7 @@ import { InvariantError } from '../invariant';
 import {
   contains,
   localDateCount,
+  monthsAfter,
   periodAt,
   periodContaining,
   periodFollowing,
@@ -262,6 +263,33 @@ describe('for any anchor', () => {
         expect(found).toEqual(periodAt(anchor, found?.index ?? -1));
       }),
       { numRuns: 60 },
+    );
+  });
+});
+
+describe('months that begin with a period', () => {
+  test.each([
+    ['skipped at 02:30', 'America/New_York', '2026-03-08T07:30:00Z', 1, '2026-04-08T06:30:00.000Z'],
+    ['skipped at midnight', 'Asia/Beirut', '2026-03-28T22:00:00Z', 2, '2026-05-28T21:00:00.000Z'],
+    ['a skipped date', 'Pacific/Apia', '2011-12-30T20:00:00Z', 1, '2012-01-29T20:00:00.000Z'],
+    ['on that date', 'America/New_York', '2026-03-08T08:30:00Z', 1, '2026-04-08T08:30:00.000Z'],
+    ['a repeated hour', 'America/New_York', '2026-11-01T06:30:00Z', 1, '2026-12-01T06:30:00.000Z'],
+    ['a short month', 'UTC', '2026-01-31T00:00:00Z', 1, '2026-02-28T00:00:00.000Z'],
+  ])('%s', (_, timeZone, startAt, months, end) => {
+    expect(monthsAfter(new Date(startAt), months, timeZone).toISOString()).toBe(end);
+  });
+
+  test('are as many monthly periods, whatever the anchor', () => {
+    const hours = fc.nat(24 * 366 * 20);
+    const zones = fc.constantFrom('America/New_York', 'Asia/Beirut', 'Australia/Lord_Howe');
+    fc.assert(
+      fc.property(hours, zones, fc.nat(24), fc.integer({ min: 1, max: 6 }), (hour, zone, at, n) => {
+        const start = new Date(Date.UTC(2010, 0, 1, hour, 30)).toISOString();
+        const anchor = anniversary(start, 'month', zone);
+        const end = monthsAfter(periodAt(anchor, at).startAt, n, zone);
+        expect(end > periodAt(anchor, at + n - 1).startAt).toBe(true);
+        expect(end <= periodAt(anchor, at + n).startAt).toBe(true);
+      }),
     );
   });
 });

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { invariant } from '../invariant';
 import { contains, type Period } from './period';
-import { toInstant, toLocal } from './zone';
+import { toInstant, toLocal, toLocalBeforeMove } from './zone';
 
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
@@ -66,6 +66,17 @@ export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
 export function periodEndsOf(anchor: BillingAnchor): (index: number) => Date {
   const origin = originOf(anchor);
   return (index) => boundaryAt(anchor, origin, index + 1);
+}
+
+/**
+ * Returns the local time some months after the start of a period. If a DST change moved that start later, counts from
+ * the local time that the change skipped, because later periods start at it again.
+ * @throws InvariantError when the number of months is not valid or the result is after the year 9999.
+ */
+export function monthsAfter(startAt: Date, months: number, timeZone: string): Date {
+  invariant(Number.isInteger(months) && months >= 1, 'a number of months is from 1');
+  const month = { mode: 'anniversary', startAt, timeZone, interval: 'month' } as const;
+  return boundaryAt({ ...month, intervalCount: months }, toLocalBeforeMove(startAt, timeZone), 1);
 }
 
 /**

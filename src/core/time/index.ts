@@ -1,4 +1,5 @@
 export {
+  monthsAfter,
   periodAt,
   periodContaining,
   periodFollowing,

@@ -2,6 +2,8 @@ import { Temporal } from 'temporal-polyfill';
 import { invariant } from '../invariant';
 import type { Period } from './period';
 
+const DAY_MS = 86_400_000;
+
 /** Returns true if `timeZone` is a known IANA name (`Europe/Paris`, `UTC`). */
 export function isTimeZone(timeZone: string): boolean {
   // A bare offset such as +02:00 has no daylight saving time, so it is not a customer's time zone.
@@ -77,6 +79,20 @@ export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
   invariant(isTimeZone(timeZone), `${JSON.stringify(timeZone)} is not a time zone`);
   return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone);
+}
+
+/**
+ * Like {@link toLocal}, but if `instant` is where {@link toInstant} moves a local time that a DST change skips, returns
+ * the skipped time.
+ */
+export function toLocalBeforeMove(instant: Date, timeZone: string): Temporal.PlainDateTime {
+  const zoned = toLocal(instant, timeZone);
+  const dayBefore = toLocal(new Date(instant.getTime() - DAY_MS), timeZone);
+  const local = zoned.toPlainDateTime();
+  const gap = { nanoseconds: zoned.offsetNanoseconds - dayBefore.offsetNanoseconds };
+  if (gap.nanoseconds <= 0) return local;
+  const skipped = local.subtract(gap);
+  return toInstant(skipped, timeZone).getTime() === instant.getTime() ? skipped : local;
 }
 
 /**

@@ -100,7 +100,10 @@ export class FinalizeInvoicesService {
       ...givenBack,
       draft,
       draftCoupons: draft.coupons,
-      timeZone: timeZoneOf(draft.lines),
+      // The draft has no lines yet if its usage arrived within the grace.
+      timeZone: timeZoneOf(
+        draft.requestedLines.flatMap((line) => ('timeZone' in line ? [line] : [])),
+      ),
     }));
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),

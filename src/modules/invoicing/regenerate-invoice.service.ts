@@ -89,7 +89,7 @@ export class RegenerateInvoiceService {
     if (draft.lines.length === 0) throw invoiceOvertaken(id);
     assertNotTooLarge(draft);
     await this.invoices.insertAll([draft]);
-    const billed = { ...context, usage: [...usage.first, ...usage.late] };
+    const billed = { ...context, usage: [...usage.first, ...usage.late, ...usage.unchanged] };
     await this.usage.record([{ request, context: billed, invoice: draft }], now);
     await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
     return this.finalization.finalize(draft, draft, customer, now);

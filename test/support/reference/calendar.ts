@@ -83,6 +83,18 @@ export function afterIntervals(
   return instantOf(addOnWall(origin, interval, count), zone);
 }
 
+/**
+ * Returns the end of some months that begin with a period. A start that stands for a skipped local time counts as that
+ * time: it is the earliest of the local times that have this instant.
+ */
+export function endOfMonths(start: number, months: number, zone: string): number {
+  const candidates = [start - DAY_MS, start, start + DAY_MS]
+    .map((near) => start + wallClock(near, zone) - near)
+    .filter((wall) => instantOf(wall, zone) === start);
+  const wall = candidates.length > 0 ? Math.min(...candidates) : wallClock(start, zone);
+  return instantOf(addOnWall(wall, 'month', months), zone);
+}
+
 function addOnWall(wall: number, interval: Interval, count: number): number {
   if (interval === 'week') return wall + count * 7 * DAY_MS;
   const date = new Date(wall);

@@ -9,7 +9,7 @@ import {
   type ReferenceInvoice,
 } from './bill';
 import type { Redemption } from './redemption';
-import { afterIntervals } from './calendar';
+import { endOfMonths } from './calendar';
 import type { Bills } from './charges';
 import type { FinalUsage } from './final-usage';
 import { CreditLimits, type GivenBack } from './given-back';
@@ -157,7 +157,7 @@ export class Drafts {
   }
 
   readonly monthsFrom = (instant: number, months: number): number =>
-    afterIntervals(instant, 'month', months, this.owner.zone);
+    endOfMonths(instant, months, this.owner.zone);
 
   /**
    * Stores the terms of a bill for usage that got no line on it; later corrections of the usage need them. `invoice` is

@@ -188,8 +188,11 @@ export class Usage {
       }
       return [];
     }
-    for (const { usage } of states) this.markLate(usage);
-    for (const { usage } of changed) usage.isLate = false;
+    for (const { usage } of states) {
+      this.markLate(usage);
+      usage.isLate = false;
+      this.mark(usage);
+    }
     this.fresh.push(...anew.map(({ usage }) => usage));
     return lines;
   }

@@ -1,5 +1,5 @@
 import { type ReferenceInvoice, takeBack } from './bill';
-import { afterIntervals } from './calendar';
+import { endOfMonths } from './calendar';
 import type { Redemption } from './redemption';
 import { type BilledLine, standing } from './line';
 
@@ -22,7 +22,7 @@ export function voidInvoice(
   redemptions: readonly Redemption[],
   zone: string,
 ): void {
-  takeBack(invoice, redemptions, (from, months) => afterIntervals(from, 'month', months, zone));
+  takeBack(invoice, redemptions, (from, months) => endOfMonths(from, months, zone));
   invoice.status = 'void';
   invoice.chargeAt = now;
   invoice.events.push('voided');

@@ -1,7 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import type { RedeemedCoupon } from '../../../core/discount';
 import { nonNegative } from '../../../core/money';
-import { periodAt, type Period } from '../../../core/time';
+import { monthsAfter, type Period } from '../../../core/time';
 import { correctedDiscounts } from './corrected-discounts';
 import { returnedBy } from './held-lines';
 import type { HeldDiscount } from './held-terms';
@@ -187,8 +187,7 @@ export function endOf(
   timeZone: string,
 ): Date | null {
   if (months === null || startAt === null) return null;
-  const anchor = { mode: 'anniversary', startAt, timeZone, interval: 'month' } as const;
-  return periodAt({ ...anchor, intervalCount: months }, 0).endAt;
+  return monthsAfter(startAt, months, timeZone);
 }
 
 export function redeemed(

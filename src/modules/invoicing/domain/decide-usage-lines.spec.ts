@@ -324,12 +324,17 @@ describe('usage of a void invoice', () => {
   });
 
   it.each([
-    ['the same lines, if nothing changed', '100', billedByOthers(0n, '0'), [0, 0]],
-    ['the same lines, if others billed what came since', '160', billedByOthers(30n, '60'), [0, 0]],
-    ['all that is counted, if no other billed any', '60', billedByOthers(0n, '0'), [1, 0]],
-    ['nothing but a difference, if others billed it', '160', billedByOthers(80n, '160'), [0, 1]],
-    ['the difference to what others billed', '130', billedByOthers(30n, '60'), [0, 1]],
-  ])('is billed again by %s', (_, counted, billed, [first, late]) => {
+    ['the same lines, if nothing changed', '100', billedByOthers(0n, '0'), [0, 0, 1]],
+    [
+      'the same lines, if others billed what came since',
+      '160',
+      billedByOthers(30n, '60'),
+      [0, 0, 1],
+    ],
+    ['all that is counted, if no other billed any', '60', billedByOthers(0n, '0'), [1, 0, 0]],
+    ['nothing but a difference, if others billed it', '160', billedByOthers(80n, '160'), [0, 1, 0]],
+    ['the difference to what others billed', '130', billedByOthers(30n, '60'), [0, 1, 0]],
+  ])('is billed again by %s', (_, counted, billed, numbers) => {
     const { lines } = invoiceOf(request, [all('100')]);
     const reading = {
       meter: METER,
@@ -337,7 +342,7 @@ describe('usage of a void invoice', () => {
       upToPosition: 8n,
       parts: [all(counted)],
     };
-    const again = usageToRebill({ lines }, [{ request, reading, billed }]);
-    expect([again.first.length, again.late.length]).toEqual([first, late]);
+    const { first, late, unchanged } = usageToRebill({ lines }, [{ request, reading, billed }]);
+    expect([first, late, unchanged].map(({ length }) => length)).toEqual(numbers);
   });
 });

@@ -7,19 +7,20 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice that must be rated again: late usage (accepted after its period was billed), and usage whose
- * amount still to be billed differs from the amount on the void invoice.
+ * Usage of a void invoice, by how the invoice that regenerates it bills it. Late usage (accepted after its period was
+ * billed) is rated again, and so is usage whose amount still to be billed differs from the amount on the void invoice.
  */
 export interface UsageToRebill {
   /** Usage that changed, and that no other invoice billed. It is billed in full, as counted now. */
   readonly first: readonly CountedUsage[];
   /** Late usage, and usage that other invoices billed in part or in whole. Only the unbilled difference is billed. */
   readonly late: readonly CountedUsage[];
+  /** Usage whose amount still to be billed is the same as on the void invoice. Its lines are billed again as they are. */
+  readonly unchanged: readonly CountedUsage[];
 }
 
 /**
- * Returns the usage of a void invoice that must be rated again. Leaves out usage that this invoice billed first, if the
- * amount still to be billed is unchanged: the caller bills its lines again as they are.
+ * Returns how the usage of a void invoice is billed again.
  * @param usage as counted now, with the amounts that finalized, non-void invoices billed for it
  */
 export function usageToRebill(
@@ -28,6 +29,7 @@ export function usageToRebill(
 ): UsageToRebill {
   const first: CountedUsage[] = [];
   const late: CountedUsage[] = [];
+  const unchanged: CountedUsage[] = [];
   for (const counted of usage) {
     const before = lines.filter((line) => billsSameUsage(line, counted));
     const { billed } = counted;
@@ -35,9 +37,9 @@ export function usageToRebill(
     else if (before.reduce((sum, line) => sum + listedAmount(line), 0n) !== leftMinor(counted)) {
       if (billed === null || billed.lines.length === 0) first.push({ ...counted, billed: null });
       else late.push(counted);
-    }
+    } else unchanged.push(counted);
   }
-  return { first, late };
+  return { first, late, unchanged };
 }
 
 /**
