@@ -3,6 +3,7 @@ import { migrate, openConnection } from '../../src/platform/database';
 import { catalogueOf } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { bearing, createKey, WITH_KEYS } from '../support/keys';
+import { RunningService } from '../support/running-service';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** Settings of the service, with a default that an administrator may have given to the database. */
@@ -141,6 +142,34 @@ describe('a service on a database with other defaults', () => {
       await connection.end();
     }
   });
+});
+
+it('a process in another time zone stores an instant as it was sent, whatever the former offset of the zone', async () => {
+  const database = await createTestDatabase();
+  // Until 1911, Paris was 9 minutes and 21 seconds ahead of UTC.
+  const service = await RunningService.start(database.url, { ROLE: 'api', TZ: 'Europe/Paris' });
+  try {
+    const post = async <Body>(path: string, body: object) =>
+      (await (await service.post(`/v1/${path}`, body)).json()) as Body;
+    const { id } = await post<{ readonly id: string }>('customers', { name: 'Ada' });
+    const sent = ['first', 'second'].map((key) => ({
+      idempotency_key: key,
+      customer_id: id,
+      event_name: 'call',
+      timestamp: '1900-01-01T00:00:00.000Z',
+    }));
+    // The first event of a customer is stored as text, and a later one as binary.
+    for (const event of sent) {
+      expect(await post('usage-events', event)).toMatchObject({ accepted: 1 });
+    }
+    expect(await post('usage-events', { events: sent })).toMatchObject({ duplicates: 2 });
+    const list = await service.get(`/v1/usage-events?customer_id=${id}`);
+    const { data } = (await list.json()) as { data: readonly { timestamp: string }[] };
+    expect(data.map(({ timestamp }) => timestamp)).toEqual(sent.map(({ timestamp }) => timestamp));
+  } finally {
+    await service.kill();
+    await database.drop();
+  }
 });
 
 it('migrations have their own settings, and no time limit, whatever the defaults of the database are', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { compare, parseExact, type Rational, ZERO } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
-import type { PageRequest } from '../../platform/database';
+import { Database, type PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
 import { CatalogService } from '../catalog';
 import {
@@ -45,7 +45,10 @@ export interface ExplainedInvoice extends Omit<InvoiceExplanation, 'lines'> {
 
 type CountedQuery = UsageQuery & { readonly upToPosition: bigint };
 
-/** Explains how invoices and their lines were calculated, and finds the events that lines billed. */
+/**
+ * Explains how invoices and their lines were calculated, and finds the events that lines billed. Each answer is read on
+ * one snapshot: otherwise events that are archived meanwhile would be in no part of it.
+ */
 @Injectable()
 export class LineUsageService {
   constructor(
@@ -54,6 +57,7 @@ export class LineUsageService {
     private readonly meters: MetersService,
     private readonly usage: UsageStore,
     private readonly credit: CreditBalanceService,
+    private readonly database: Database,
   ) {}
 
   /**
@@ -62,29 +66,33 @@ export class LineUsageService {
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`,
    *   `invalid_cursor`
    */
-  async listEvents(id: string, lineId: string, page: PageRequest): Promise<LineEvents> {
-    const invoice = await this.invoices.read(id);
-    const line = invoice.lines.find((one) => one.id === lineId);
-    if (line === undefined) throw invoiceLineNotFound(lineId);
-    if (line.trace.kind !== 'usage') throw invoiceLineWithoutUsage(lineId);
-    const [part, ...others] = line.trace.parts;
-    const group = part === undefined || others.length > 0 ? null : part.group;
-    const [query] = await this.queriesOf(invoice, [line]);
-    invariant(query !== undefined, 'a usage line has a usage query');
-    const [archived = []] = await this.usage.listArchived([query]);
-    return { page: await this.usage.listCounted(query, group, page), archived };
+  listEvents(id: string, lineId: string, page: PageRequest): Promise<LineEvents> {
+    return this.database.snapshot(async () => {
+      const invoice = await this.invoices.read(id);
+      const line = invoice.lines.find((one) => one.id === lineId);
+      if (line === undefined) throw invoiceLineNotFound(lineId);
+      if (line.trace.kind !== 'usage') throw invoiceLineWithoutUsage(lineId);
+      const [part, ...others] = line.trace.parts;
+      const group = part === undefined || others.length > 0 ? null : part.group;
+      const [query] = await this.queriesOf(invoice, [line]);
+      invariant(query !== undefined, 'a usage line has a usage query');
+      const [archived = []] = await this.usage.listArchived([query]);
+      return { page: await this.usage.listCounted(query, group, page), archived };
+    });
   }
 
   /**
    * Returns the calculation of a line, and the archived months with events that the line counted.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
-  async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
-    const { invoice, lines } = explain(await this.invoices.read(id));
-    const line = lines.filter((one) => one.line.id === lineId);
-    const [explained] = await this.withSources(invoice, line);
-    if (explained === undefined) throw invoiceLineNotFound(lineId);
-    return explained;
+  explainLine(id: string, lineId: string): Promise<ExplainedLine> {
+    return this.database.snapshot(async () => {
+      const { invoice, lines } = explain(await this.invoices.read(id));
+      const line = lines.filter((one) => one.line.id === lineId);
+      const [explained] = await this.withSources(invoice, line);
+      if (explained === undefined) throw invoiceLineNotFound(lineId);
+      return explained;
+    });
   }
 
   /**
@@ -92,23 +100,25 @@ export class LineUsageService {
    * @param page `after` is the id of the last line of the previous page; null for the first page
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */
-  async explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
-    const { lines, ...explanation } = explain(await this.invoices.read(id));
-    const { invoice } = explanation;
-    const last = lines.findIndex(({ line }) => line.id === after);
-    if (after !== null && last < 0) throw invalidCursor();
-    const shown = lines.slice(last + 1, last + 1 + limit);
-    const hasMore = last + 1 + limit < lines.length;
-    const items = await this.withSources(invoice, shown);
-    return {
-      ...explanation,
-      matches: explanation.matches && items.every(({ usageMatches }) => usageMatches !== false),
-      creditSources: await this.credit.sourcesOf(invoice.credits.map(({ creditId }) => creditId)),
-      page: {
-        items,
-        next: hasMore ? (shown.at(-1)?.line.id ?? null) : null,
-      },
-    };
+  explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
+    return this.database.snapshot(async () => {
+      const { lines, ...explanation } = explain(await this.invoices.read(id));
+      const { invoice } = explanation;
+      const last = lines.findIndex(({ line }) => line.id === after);
+      if (after !== null && last < 0) throw invalidCursor();
+      const shown = lines.slice(last + 1, last + 1 + limit);
+      const hasMore = last + 1 + limit < lines.length;
+      const items = await this.withSources(invoice, shown);
+      return {
+        ...explanation,
+        matches: explanation.matches && items.every(({ usageMatches }) => usageMatches !== false),
+        creditSources: await this.credit.sourcesOf(invoice.credits.map(({ creditId }) => creditId)),
+        page: {
+          items,
+          next: hasMore ? (shown.at(-1)?.line.id ?? null) : null,
+        },
+      };
+    });
   }
 
   private async withSources(

@@ -1,6 +1,10 @@
 import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { Client, type ClientConfig, types } from 'pg';
+import { Client, type ClientConfig, defaults, types } from 'pg';
+
+// By default, `pg` writes an instant in the time zone of the process, with an offset in whole minutes. Old instants would
+// be stored up to a minute too early or too late: until 1911, the offset of Paris was 9 minutes and 21 seconds.
+defaults.parseInputDatesAsUTC = true;
 
 const FROM_DATABASE = new WeakSet<object>();
 

@@ -26,9 +26,11 @@ export const NEXT_STREAMS = `
   ORDER BY page.id`;
 
 /**
- * Selects the locked streams whose month can be closed. Every billed period that needs events from before the end of
- * the month must have ended before the retention period, and must have no late usage (events stored or voided after its
- * bill) left to bill. Late usage of a deleted customer does not matter, because it is never billed.
+ * Selects the locked streams whose month, which starts at $4, can be closed. Every billed period that needs events from
+ * before the end of the month must have ended before the retention period, and must have no late usage (events stored
+ * or voided after its bill) left to bill. Late usage of a deleted customer does not matter, because it is never billed.
+ * No event may be waiting in an earlier month. The search found none, but one may have been stored before the lock.
+ * Once a later month is archived, the event would be in no list and no file.
  *
  * Once the month is closed, events before `closedBefore` are refused. This is the end of the month or, if later, the
  * end of the last of these billed periods, because a period with archived events cannot be billed again.
@@ -43,6 +45,11 @@ export const CLOSABLE = `
     ) AS billed
     WHERE stream.id = ANY($1::bigint[]) AND (NOT billed.is_late OR customer.deleted_at IS NOT NULL)
       AND (billed.end_at IS NULL OR billed.end_at <= $3)
+      AND NOT EXISTS (
+        SELECT FROM usage_event
+        WHERE stream_id = stream.id AND occurred_at >= coalesce(stream.closed_before, '-infinity') AND occurred_at < $4
+        OFFSET 0
+      )
   )
   SELECT closable.id, closable.closed_before AS "closedBefore", coalesce(counted.events, 0) AS events
   FROM closable LEFT JOIN (${eventsOfStreams('closable', '$4', '$2')}) AS counted USING (id)
