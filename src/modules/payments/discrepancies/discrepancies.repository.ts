@@ -54,7 +54,7 @@ export class DiscrepanciesRepository {
 
   /**
    * Locks and returns the open report that a refund has succeeded; null if there is none. The caller must have locked
-   * the customer.
+   * the payment.
    * @param reference the provider's id of the refund
    */
   lockOpenReport(refundId: string, reference: string): Promise<Discrepancy | null> {
@@ -62,8 +62,8 @@ export class DiscrepanciesRepository {
   }
 
   /**
-   * Locks a discrepancy until the transaction ends. A discrepancy is locked after its customer, and before its payment
-   * and its refund.
+   * Locks a discrepancy until the transaction ends. A discrepancy of a payment is locked after the customer, and before
+   * the payment and its invoice. A discrepancy of a refund is locked after the payment.
    */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);

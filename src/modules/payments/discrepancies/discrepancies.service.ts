@@ -110,7 +110,7 @@ export class DiscrepanciesService {
 
   /**
    * Dismisses the open report that a refund has succeeded, in the caller's transaction, because the refund has failed or
-   * was canceled at the provider since. A no-op if there is no such report. The caller must have locked the customer.
+   * was canceled at the provider since. A no-op if there is no such report. The caller must have locked the payment.
    * @param reference the provider's id of the refund
    */
   async dismissReport(refundId: string, reference: string): Promise<void> {
@@ -133,7 +133,7 @@ export class DiscrepanciesService {
 
   /**
    * Locks and returns a discrepancy, which must be open or have the status `status` already. Must be called before
-   * any other lock than that of the customer is taken.
+   * any other lock than that of the customer is taken, and that of the payment if the discrepancy is about a refund.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {
