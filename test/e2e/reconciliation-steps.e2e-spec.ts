@@ -1,6 +1,8 @@
 import { ProviderMovementsService } from '../../src/modules/payments/providers/provider-movements.service';
 import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
+import { MAX_DIFFERENCES } from '../../src/modules/reconciliations/reconciliation';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { until } from '../support/until';
 
 const HOUR_MS = 3_600_000;
 const LEASE_MS = 150_000;
@@ -8,6 +10,7 @@ const LEASE_MS = 150_000;
 interface Run {
   readonly id: string;
   readonly status: string;
+  readonly charges_listed: number;
   readonly updated_at: string;
 }
 
@@ -104,6 +107,23 @@ describe('a step of a comparison with the provider', () => {
     story.engine.clock.advanceMs(48 * HOUR_MS);
     const { text: later } = await story.engine.uncheckedHttp.get('/metrics');
     expect(later).not.toContain(metric);
+  });
+
+  it('keeps no difference beyond the maximum of the comparison', async () => {
+    const id = await startWithDifferences(5);
+    await until('the charges are listed', async () => {
+      await story.run(DueReconciliations);
+      return (await readRun(id)).charges_listed === 5;
+    });
+    const found = 'UPDATE reconciliation SET differences_found = $2 WHERE id = $1';
+    await story.engine.database.query(found, [id, MAX_DIFFERENCES - 2]);
+    await finish(id);
+    expect(await readRun(id)).toMatchObject({
+      status: 'completed',
+      differences_found: MAX_DIFFERENCES,
+      is_truncated: true,
+    });
+    expect((await differencesOf(id)).size).toBe(2);
   });
 
   it('ends within its lease if the provider is slow', async () => {

@@ -79,6 +79,92 @@ describe('a report of a dispute', () => {
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
   });
 
+  it('of an appeal that arrives after the last decision does not open the dispute again', async () => {
+    const { payment } = await story.paid();
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+    story.stripe.closeDispute(reference, 'won');
+    await story.notified();
+    story.stripe.appealDispute(reference);
+    await overtake(() => {
+      story.stripe.closeDispute(reference, 'lost');
+    });
+    expect(await disputesOf(payment)).toMatchObject([{ status: 'lost', amount_lost: 0 }]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: false });
+  });
+
+  const LOST = [
+    ['dispute_withdrawn', { disputed: 1_000, 'cash_clearing:stripe': -1_000 }],
+    ['dispute_lost', { dispute_losses: 1_000, disputed: -1_000 }],
+  ] as const;
+  const WON = [
+    ['dispute_withdrawn', { disputed: 1_000, 'cash_clearing:stripe': -1_000 }],
+    ['dispute_reinstated', { 'cash_clearing:stripe': 1_000, disputed: -1_000 }],
+  ] as const;
+
+  it.each([
+    // first decision, decision of the appeal, postings
+    ['lost', 'lost', LOST],
+    [
+      'lost',
+      'won',
+      [...LOST, ['dispute_reinstated', { 'cash_clearing:stripe': 1_000, dispute_losses: -1_000 }]],
+    ],
+    ['won', 'won', WON],
+    // Stripe has paid the funds back, and lists no second withdrawal.
+    ['won', 'lost', WON],
+  ] as const)(
+    'that was %s and is appealed opens it until it is %s, and books only funds that move',
+    async (first, last, postings) => {
+      story.stripe.webhooks.fate = () => 'double';
+      const { payment } = await story.paid();
+      const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+      story.stripe.closeDispute(reference, first);
+      await story.notified();
+      const lostAtFirst = first === 'lost' ? 1_000 : 0;
+      const [{ id } = { id: '' }] = await disputesOf(payment);
+      expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({
+        status: first,
+        amount_lost: lostAtFirst,
+      });
+
+      story.engine.clock.advanceMs(86_400_000);
+      const dueBy = new Date(story.stripe.account.now * 1_000 + 7 * 86_400_000);
+      story.stripe.appealDispute(reference);
+      await story.stripe.webhooks.idle();
+      await Promise.all([story.notified(), story.notified()]);
+      expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({
+        status: 'open',
+        amount_lost: lostAtFirst,
+        evidence_due_at: dueBy.toISOString(),
+      });
+      expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({
+        is_disputed: true,
+        amount_lost: lostAtFirst,
+      });
+      const refused = await story.engine.http.post(`/v1/refunds/payment/${payment}`).send({});
+      expect(refused.body).toMatchObject({ code: 'payment_disputed' });
+
+      story.stripe.closeDispute(reference, last);
+      await story.notified();
+      const amountLost = first === 'lost' && last === 'lost' ? 1_000 : 0;
+      expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({
+        status: last,
+        amount_lost: amountLost,
+      });
+      expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({
+        is_disputed: false,
+        amount_lost: amountLost,
+      });
+      expect(await postingsOf(story.engine, id)).toEqual(postings);
+      expect((await eventsOf(story.engine, id)).map(({ type }) => type)).toEqual([
+        'dispute.created',
+        'dispute.closed',
+        'dispute.updated',
+        'dispute.closed',
+      ]);
+    },
+  );
+
   it('about a customer on a test clock is dated by that clock, and is left alone once the clock is deleted', async () => {
     const now = '2027-03-01T00:00:00.000Z';
     const { id: clock } = await story.post('/v1/test-clocks', { name: 'Disputed', now });

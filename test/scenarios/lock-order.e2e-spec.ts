@@ -16,6 +16,10 @@ const INVOICES = 'SELECT FROM invoice WHERE customer_id = $1 FOR UPDATE';
 const CUSTOMER = 'SELECT FROM customer WHERE id = $1 FOR UPDATE';
 const SUBSCRIPTIONS = 'SELECT FROM subscription WHERE customer_id = $1 FOR UPDATE NOWAIT';
 const PAYMENTS = 'SELECT FROM payment WHERE customer_id = $1 FOR UPDATE NOWAIT';
+const PAYMENT = 'SELECT FROM payment WHERE customer_id = $1 FOR UPDATE';
+const REFUND_DISCREPANCIES = `
+  SELECT FROM provider_discrepancy
+  WHERE refund_id IN (SELECT id FROM refund WHERE customer_id = $1) FOR UPDATE NOWAIT`;
 const STREAMS = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
 const FIRST_ACCESS = 'INSERT INTO customer_access (customer_id, version) VALUES ($1, 1)';
 const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE NOWAIT';
@@ -218,8 +222,8 @@ describe('the order of locks is kept', () => {
       expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], record)).toBe(1);
     });
 
-    it.each(['payment', 'refund'])('by an applied discrepancy of a %s', async (subject) => {
-      const story = await Story.begin(engine, START);
+    /** Makes an open discrepancy, and returns a function that applies it. */
+    async function discrepancyOf(story: Story, subject: 'payment' | 'refund') {
       const sandbox = engine.app.get(SandboxProvider);
       if (subject === 'payment') {
         const { id } = await pay(story, { payment_method_id: 'pm_sandbox_declined' });
@@ -233,8 +237,23 @@ describe('the order of locks is kept', () => {
       }
       const { body } = await engine.http.get('/v1/provider-discrepancies?status=open');
       const [{ id } = { id: '' }] = (body as { data: { id: string }[] }).data;
-      const apply = () => engine.http.post(`/v1/provider-discrepancies/${id}/apply`).send({});
-      expect(await lockLater(story.customerId, [CUSTOMER, BOTH], apply)).toBe(1);
+      return () => engine.http.post(`/v1/provider-discrepancies/${id}/apply`).send({});
+    }
+
+    it.each(['payment', 'refund'] as const)(
+      'by an applied discrepancy of a %s',
+      async (subject) => {
+        const story = await Story.begin(engine, START);
+        const apply = await discrepancyOf(story, subject);
+        expect(await lockLater(story.customerId, [CUSTOMER, BOTH], apply)).toBe(1);
+      },
+    );
+
+    it('and for a discrepancy of a refund, after its payment, as by a failure that dismisses it', async () => {
+      const story = await Story.begin(engine, START);
+      const apply = await discrepancyOf(story, 'refund');
+      const { customerId } = story;
+      expect(await lockLater(customerId, [PAYMENT, REFUND_DISCREPANCIES], apply)).toBe(1);
     });
   });
 

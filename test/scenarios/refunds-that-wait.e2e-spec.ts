@@ -1,4 +1,5 @@
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
+import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
@@ -195,6 +196,39 @@ describe('a refund at Stripe that its payment cannot give yet', () => {
     await story.run(DueRefunds);
     expect(await refundsOf(payment)).toMatchObject([{ status: 'failed' }]);
     expect(await balanceOf(customer)).toMatchObject({ balance: 1_000, reserved: 0 });
+  });
+
+  /** Runs a reconciliation, and returns the types of the differences about a refund. */
+  async function differencesOf(refund: string): Promise<readonly string[]> {
+    story.engine.clock.advanceMs(MINUTE_MS);
+    const { id } = await story.post('/v1/reconciliations', { provider: 'stripe' });
+    const path = `/v1/reconciliations/${id}`;
+    await until('the reconciliation has ended', async () => {
+      await story.run(DueReconciliations);
+      return (await story.get(path)).status === 'completed';
+    });
+    const { data } = await story.get<{
+      data: { readonly type: string; readonly provider_reference: string }[];
+    }>(`${path}/differences?limit=100`);
+    return data.filter((one) => one.provider_reference === refund).map(({ type }) => type);
+  }
+
+  it('is no difference in a reconciliation, unless the discrepancy is dismissed', async () => {
+    const { payment, discrepancy } = await succeededLate();
+    const refund = await refundThere(payment, 800);
+    expect(await differencesOf(refund)).toEqual([]);
+    await resolve(discrepancy, 'dismiss');
+    expect(await differencesOf(refund)).toEqual(['missing_here']);
+  });
+
+  it('is no difference in a reconciliation while a refund here is pending', async () => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const { id: payment } = await story.pay(customer);
+    story.stripe.faults.plan('reset_before', { operation: 'refunds.create', times: 2 });
+    await story.post(`/v1/refunds/payment/${payment}`, { amount: 600 });
+    const refund = await refundThere(payment, 700);
+    expect(await refundsOf(payment)).toMatchObject([{ status: 'pending', amount: 600 }]);
+    expect(await differencesOf(refund)).toEqual([]);
   });
 
   it('is deleted with the test clock of its customer', async () => {

@@ -23,7 +23,13 @@ const CHANGE_WITHOUT_EVENT: Readonly<Record<string, readonly string[]>> = {
   invoice: ['next_attempt_at'],
   meter: ['backfill'],
   payment: ['amount_refund_pending'],
-  reconciliation: ['charges_listed', 'refunds_listed', 'differences_found', 'failure_code'],
+  reconciliation: [
+    'charges_listed',
+    'refunds_listed',
+    'differences_found',
+    'is_truncated',
+    'failure_code',
+  ],
 };
 
 /** Paths of the lists of objects that have events and can be read by id. The keys are the prefixes of the ids. */

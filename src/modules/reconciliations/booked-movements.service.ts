@@ -7,7 +7,7 @@ import {
   type ProviderMovement,
   type SentQuery,
 } from '../payments';
-import { type Refund, RefundsRepository } from '../refunds';
+import { type Refund, RefundsRepository, WaitingRefundsService } from '../refunds';
 import type { BookedMovement } from './difference';
 
 export interface SentMovement {
@@ -21,6 +21,7 @@ export class BookedMovementsService {
   constructor(
     private readonly payments: PaymentsRepository,
     private readonly refunds: RefundsRepository,
+    private readonly waitingRefunds: WaitingRefundsService,
   ) {}
 
   /**
@@ -94,6 +95,16 @@ export class BookedMovementsService {
   /** Returns true if a payment is booked with the provider's id of this charge (for a refund: of its charge). */
   async hasCharge({ reference, chargeReference }: ProviderMovement): Promise<boolean> {
     return (await this.payments.findReported([], [chargeReference ?? reference])).length > 0;
+  }
+
+  /**
+   * Returns true if a reported refund is not booked yet, but will be without further reports of the provider
+   * ({@link WaitingRefundsService.isAwaited}).
+   */
+  async isAwaited({ reference, chargeReference }: ProviderMovement): Promise<boolean> {
+    if (chargeReference === null) return false;
+    const [payment] = await this.payments.findReported([], [chargeReference]);
+    return payment !== undefined && this.waitingRefunds.isAwaited(payment, reference);
   }
 
   /** Returns booked succeeded charges or refunds that were sent to the provider in a period, oldest first. */

@@ -12,6 +12,7 @@ import {
   sidesOf,
 } from './difference';
 import {
+  MAX_DIFFERENCES,
   passesOverUnreadable,
   type Reconciliation,
   type ReconciliationFailure,
@@ -148,9 +149,9 @@ export class ReconciliationSteps {
 
   /**
    * Reads possible differences again, from the provider and the books, because both may have changed since the list was
-   * read. Returns a step with the differences that remain. If an object cannot be read, the step ends before it and
-   * keeps the differences found so far. The next step begins with this object, and passes over it if it cannot be read
-   * even in the last attempt.
+   * read. Returns a step with the differences that remain, up to the maximum of the run. If an object cannot be read,
+   * the step ends before it and keeps the differences found so far. The next step begins with this object, and passes
+   * over it if it cannot be read even in the last attempt.
    * @returns null if the provider did not answer about the first object
    * @throws {Error} if the first object cannot be processed
    */
@@ -165,7 +166,8 @@ export class ReconciliationSteps {
     let failureCode: ReconciliationFailure | null = null;
     let confirmed = 0;
     for (const one of possible.slice(0, CONFIRM_BATCH_SIZE)) {
-      const isOver = confirmed > 0 && this.clock.now().getTime() >= endsAt;
+      const isFull = run.differencesFound + differences.length >= MAX_DIFFERENCES;
+      const isOver = confirmed > 0 && (isFull || this.clock.now().getTime() >= endsAt);
       const remaining = isOver ? null : await this.remaining(run, kind, one, confirmed === 0);
       if (remaining === null && confirmed === 0) return null;
       if (remaining === null) break;
@@ -242,7 +244,8 @@ export class ReconciliationSteps {
     }
     // Processes of the previous release store ids of other services like ours, so the list does not say what is ours.
     const isOwn = (await this.books.filterOwn(kind, [seen])).length > 0;
-    if (!isOwn) return { booked: null, reported: null, position, isReturned: false };
+    if (!isOwn || (await this.books.isAwaited(seen)))
+      return { booked: null, reported: null, position, isReturned: false };
     const bookedOf = await this.books.finderFor(kind, [seen]);
     const isReturned = seen.isChargeRefunded && !(await this.books.hasCharge(seen));
     return { booked: bookedOf(seen), reported: seen, position, isReturned };

@@ -3,7 +3,7 @@ import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { type Payment, PaymentRefundsService } from '../payments';
+import { DiscrepanciesService, type Payment, PaymentRefundsService } from '../payments';
 import { newRefund } from './domain/refund';
 import { refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
@@ -15,7 +15,7 @@ import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds
  * payment fails, is canceled or is returned, or when the payment is corrected to succeeded. The commit of that change
  * also stores the waiting refund, so that no invoice uses credit that the provider has already paid out.
  *
- * Runs in the transaction of a caller, which must have locked the payment.
+ * Changes are made in the transaction of a caller, which must have locked the payment.
  */
 @Injectable()
 export class WaitingRefundsService {
@@ -23,6 +23,7 @@ export class WaitingRefundsService {
     private readonly refunds: RefundsRepository,
     private readonly waiting: WaitingRefundsRepository,
     private readonly payments: PaymentRefundsService,
+    private readonly discrepancies: DiscrepanciesService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -77,6 +78,17 @@ export class WaitingRefundsService {
       if (stored === null) await this.begin(id, refund, now);
       else await this.forget(id, refund);
     }
+  }
+
+  /**
+   * Returns true if a refund waits for a pending refund of its payment to end, or for an open discrepancy of its payment
+   * to be applied. Returns false if it waits for ever, because the discrepancy was dismissed, for example. Locks nothing.
+   * @param reference the provider's id of the refund
+   */
+  async isAwaited({ id, amountRefundPending }: Payment, reference: string): Promise<boolean> {
+    const waiting = await this.waiting.findOf(id);
+    if (!waiting.some((refund) => refund.reference === reference)) return false;
+    return amountRefundPending > 0n || this.discrepancies.hasOpenSuccess(id);
   }
 
   /** Removes a waiting refund that failed or was canceled at the provider. A no-op if the refund does not wait. */

@@ -64,7 +64,17 @@ export function escalateInquiry(account: Account, dispute: Stripe.Dispute): void
   withdraw(account, dispute);
 }
 
-/** Ends a dispute. A chargeback that is won returns the money but not the fee. */
+/** Opens a decided dispute again, with another date until which the seller may answer. Moves no money. */
+export function appealDispute(account: Account, dispute: Stripe.Dispute): void {
+  const previous = { status: dispute.status };
+  if (dispute.status !== 'won' && dispute.status !== 'lost')
+    throw new Error(`The dispute ${dispute.id} is ${dispute.status}: it is not decided.`);
+  dispute.status = 'appeal_needs_response';
+  dispute.evidence_details.due_by = account.now + DAYS_TO_ANSWER * 86_400;
+  account.record('charge.dispute.updated', dispute, previous);
+}
+
+/** Ends a dispute. A chargeback that is won returns the money once, but not the fee. */
 export function closeDispute(
   account: Account,
   dispute: Stripe.Dispute,
@@ -73,11 +83,11 @@ export function closeDispute(
   const open =
     result === 'warning_closed'
       ? dispute.status.startsWith('warning_needs')
-      : dispute.status === 'needs_response';
+      : ['needs_response', 'appeal_needs_response'].includes(dispute.status);
   if (!open)
     throw new Error(`The dispute ${dispute.id} is ${dispute.status}: it cannot become ${result}.`);
   dispute.status = result;
-  if (result === 'won') {
+  if (result === 'won' && !dispute.balance_transactions.some(({ amount }) => amount > 0)) {
     dispute.balance_transactions.push(
       movement(account, {
         type: 'adjustment',

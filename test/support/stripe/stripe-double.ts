@@ -3,6 +3,7 @@ import { Account, API_VERSION } from './account';
 import { authenticatePayment } from './authentication';
 import { succeedLate } from './charges';
 import {
+  appealDispute,
   closeDispute,
   type DisputeCause,
   escalateInquiry,
@@ -142,6 +143,10 @@ export class StripeDouble {
   /** Turns an inquiry into a chargeback. */
   escalateInquiry(dispute: string): void {
     escalateInquiry(this.account, findDispute(this.account, dispute));
+  }
+
+  appealDispute(dispute: string): void {
+    appealDispute(this.account, findDispute(this.account, dispute));
   }
 
   closeDispute(dispute: string, result: 'won' | 'lost' | 'warning_closed'): void {

@@ -14,6 +14,10 @@ const REFUND_REPORTS = `
 const OPEN_REPORT = `
   WHERE subject_id = $1 AND status = 'open' AND reported_status = 'succeeded' AND provider_reference = $2 FOR UPDATE`;
 
+const OPEN_SUCCESS = `
+  SELECT FROM provider_discrepancy
+  WHERE payment_id = $1 AND refund_id IS NULL AND status = 'open' AND reported_status = 'succeeded'`;
+
 const COUNT_OPEN = `
   SELECT count(*) FILTER (WHERE refund_id IS NULL)::int AS payment, count(refund_id)::int AS refund
   FROM provider_discrepancy WHERE status = 'open'`;
@@ -54,7 +58,7 @@ export class DiscrepanciesRepository {
 
   /**
    * Locks and returns the open report that a refund has succeeded; null if there is none. The caller must have locked
-   * the customer.
+   * the payment.
    * @param reference the provider's id of the refund
    */
   lockOpenReport(refundId: string, reference: string): Promise<Discrepancy | null> {
@@ -62,11 +66,16 @@ export class DiscrepanciesRepository {
   }
 
   /**
-   * Locks a discrepancy until the transaction ends. A discrepancy is locked after its customer, and before its payment
-   * and its refund.
+   * Locks a discrepancy until the transaction ends. A discrepancy of a payment is locked after the customer, and before
+   * the payment and its invoice. A discrepancy of a refund is locked after the payment.
    */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  /** Returns true if a payment that has ended here has an open report that it succeeded. */
+  async hasOpenSuccess(paymentId: string): Promise<boolean> {
+    return (await this.database.query(OPEN_SUCCESS, [paymentId])).length > 0;
   }
 
   async updateStatus(discrepancy: Discrepancy): Promise<void> {

@@ -93,6 +93,11 @@ export class DiscrepanciesService {
     return this.discrepancies.refundReportsOf(paymentId);
   }
 
+  /** Returns true if a payment that has ended here has an open report that it succeeded. */
+  hasOpenSuccess(paymentId: string): Promise<boolean> {
+    return this.discrepancies.hasOpenSuccess(paymentId);
+  }
+
   list(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {
     return this.discrepancies.page(status, request);
   }
@@ -110,7 +115,7 @@ export class DiscrepanciesService {
 
   /**
    * Dismisses the open report that a refund has succeeded, in the caller's transaction, because the refund has failed or
-   * was canceled at the provider since. A no-op if there is no such report. The caller must have locked the customer.
+   * was canceled at the provider since. A no-op if there is no such report. The caller must have locked the payment.
    * @param reference the provider's id of the refund
    */
   async dismissReport(refundId: string, reference: string): Promise<void> {
@@ -133,7 +138,7 @@ export class DiscrepanciesService {
 
   /**
    * Locks and returns a discrepancy, which must be open or have the status `status` already. Must be called before
-   * any other lock than that of the customer is taken.
+   * any other lock than that of the customer is taken, and that of the payment if the discrepancy is about a refund.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

@@ -17,7 +17,6 @@ import {
   type DisputeFilter,
   type DisputeMoney,
   isDecided,
-  isOutdated,
   newDispute,
   withReport,
 } from './domain/dispute';
@@ -57,7 +56,7 @@ export class DisputesService {
 
   /**
    * Applies a report of the provider: stores the dispute, records its events, posts the moved funds to the ledger, and
-   * updates the payment. A repeated or outdated report changes nothing.
+   * updates the payment. A repeated report changes nothing.
    * @param knownVersion version of the dispute before the provider was asked; 0 if the dispute was not recorded
    * @returns false if another report was applied meanwhile. The caller must then ask the provider again, because
    *   `reported` may be older than that report
@@ -69,7 +68,6 @@ export class DisputesService {
       const found = await this.disputes.findByReference(provider, reported.providerReference);
       const now = changedAt(await this.payments.followingTimeOf(payment), found);
       const of = { customerId, paymentId, provider, currency };
-      if (found !== null && isOutdated(reported, found)) return true;
       const before = found ?? newDispute({ ...of, id: newId('dsp') }, reported, now);
       const { after, money } = withReport(before, reported, now);
       if (after === before) return true;

@@ -1,5 +1,5 @@
 import type { ReportedDispute } from '../../domain/reported-dispute';
-import { type Dispute, isOutdated, newDispute, withReport } from './dispute';
+import { type Dispute, newDispute, withReport } from './dispute';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 const opened: ReportedDispute = {
@@ -120,18 +120,6 @@ describe('a report about a dispute', () => {
   it('that is repeated changes nothing', () => {
     const dispute = after(opened);
     expect(withReport(dispute, opened, NOW).after).toBe(dispute);
-  });
-
-  it.each([
-    ['inquiry', 'inquiry', false],
-    ['inquiry', 'open', true],
-    ['inquiry', 'closed', true],
-    ['open', 'closed', false],
-    ['open', 'won', true],
-    ['closed', 'open', false],
-    ['lost', 'won', false],
-  ] as const)('of %s about one that is %s is outdated: %s', (reported, known, expected) => {
-    expect(isOutdated({ status: reported }, { status: known })).toBe(expected);
   });
 
   it('of an appeal keeps the loss until funds come back', () => {

@@ -97,21 +97,7 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
   return { after: nextVersion(next, now), money };
 }
 
-/**
- * Returns true if a report is older than the recorded dispute. When two notifications are processed at the same time,
- * the older answer of the provider may arrive last. A report is older in two cases:
- * - the reported dispute is not decided, but the recorded dispute is won or lost
- * - the reported dispute is an inquiry, but the recorded dispute is not
- */
-export function isOutdated(
-  reported: Pick<Dispute, 'status'>,
-  { status }: Pick<Dispute, 'status'>,
-): boolean {
-  if (reported.status === 'inquiry') return status !== 'inquiry';
-  return (status === 'won' || status === 'lost') && !isDecided(reported);
-}
-
-/** Returns true if a dispute is won, lost or closed. A closed inquiry may still become a dispute. */
+/** Returns true if a dispute is won, lost or closed. It can still be opened again. */
 export function isDecided({ status }: Pick<Dispute, 'status'>): boolean {
   return status === 'won' || status === 'lost' || status === 'closed';
 }
