@@ -176,6 +176,19 @@ describe('a search', () => {
     expect(new Set((await search('wexford', '&limit=50')).map(({ id }) => id)).size).toBe(50);
   });
 
+  it('begins with what equals the query with its spaces, or with single plain spaces', async () => {
+    const names = ['Noether  & Co', 'Noether\u00a0& Co', ' Noether & Co', 'Noether & Co'];
+    for (const name of [...names, 'A Noether & Co', 'Noether & Co Ltd']) {
+      await createCustomer(engine, { name, external_id: `of ${name}` });
+    }
+    for (const name of names) {
+      expect((await titles(name.toUpperCase(), '&types=customer')).slice(0, 2)).toContain(name);
+      expect(await titles(`of ${name}`, '&limit=2')).toContain(name);
+    }
+    expect(await titles('Noether   & Co', '&limit=1')).toEqual(['Noether & Co']);
+    expect(await titles('Noether  & C', '&limit=1')).toEqual(['Noether  & Co']);
+  });
+
   it('finds external ids and codes that begin like an id, before ids', async () => {
     const id = await createCustomer(engine, { name: 'Imported', external_id: 'cus_7' });
     const meter = await createMeter(engine, { key: 'cus_7', name: 'A key' });

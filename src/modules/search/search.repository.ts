@@ -12,7 +12,7 @@ interface SearchSource {
   readonly text?: string;
   /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];
-  /** SQL conditions that an object meets if one of its values is the whole search text (`$1`). Each uses an index. */
+  /** SQL conditions that an object meets if one of its values is the whole search text ({@link TEXTS}). Use indexes. */
   readonly exact?: readonly string[];
 }
 
@@ -22,8 +22,12 @@ interface SearchSource {
  */
 const MAX_RANKED = 1_000;
 
+/** Parameters with the whole search text: with single plain spaces, and as typed. */
+const TEXTS = ['$1::text', '$2::text'];
+
 /** Compares the column with the query in its given, lower and upper case, because the index is case-sensitive. */
-const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
+const isQuery = (column: string): string =>
+  `${column} IN (${TEXTS.flatMap((text) => [text, `lower(${text})`, `upper(${text})`]).join(', ')})`;
 
 const CUSTOMER_NAME = 'customer.name';
 
@@ -52,7 +56,11 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     customerId: 'one.id',
     text: searchedText('one.name', "coalesce(one.email, '')", "coalesce(one.external_id, '')"),
     names: ['one.name', 'one.email', 'one.external_id'],
-    exact: ['lower(one.name) = lower($1)', isQuery('one.email'), isQuery('one.external_id')],
+    exact: [
+      'lower(one.name) IN (lower($1), lower($2))',
+      isQuery('one.email'),
+      isQuery('one.external_id'),
+    ],
   },
   invoice: {
     ...ofCustomer('invoice'),
@@ -154,7 +162,7 @@ export class SearchRepository {
    */
   async byWords(
     types: readonly SearchType[],
-    { text, parts }: SearchText,
+    { text, typed, parts }: SearchText,
     namesCustomers: boolean,
     limit: number,
   ): Promise<readonly SearchResult[]> {
@@ -165,7 +173,7 @@ export class SearchRepository {
       const conditions = [...exact];
       if (searched !== undefined && parts.length > 0) {
         conditions.push(
-          parts.map((_, index) => containsPart(searched, `$${index + 3}`)).join(' AND '),
+          parts.map((_, index) => containsPart(searched, `$${index + 4}`)).join(' AND '),
         );
       }
       const columns = `${columnsOf(type, namesCustomers)}, ${rankOf(names)} AS rank`;
@@ -176,14 +184,16 @@ export class SearchRepository {
     if (sources.length === 0) return [];
     return this.database.query<SearchResult>(
       `SELECT type, id, title, detail, "customerId" FROM (${sources.join(' UNION ')}) AS found
-       ORDER BY rank, lower(title), id LIMIT $2`,
-      [text, limit, ...usedParts],
+       ORDER BY rank, lower(title), id LIMIT $3`,
+      [text, typed, limit, ...usedParts],
     );
   }
 }
 
 function rankOf(columns: readonly string[]): string {
-  const lower = columns.map((column) => `lower(${column})`);
-  const begins = lower.map((column) => `starts_with(${column}, lower($1))`).join(' OR ');
-  return `CASE WHEN lower($1) IN (${lower.join(', ')}) THEN 0 WHEN ${begins} THEN 1 ELSE 2 END`;
+  const some = (condition: (column: string, text: string) => string): string =>
+    columns.flatMap((column) => TEXTS.map((text) => condition(column, text))).join(' OR ');
+  const equals = some((column, text) => `lower(${column}) = lower(${text})`);
+  const begins = some((column, text) => `starts_with(lower(${column}), lower(${text}))`);
+  return `CASE WHEN ${equals} THEN 0 WHEN ${begins} THEN 1 ELSE 2 END`;
 }

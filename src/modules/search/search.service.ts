@@ -31,7 +31,7 @@ export class SearchService {
     if (query.kind === 'nothing') return [];
     const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
     const withParts = (parts: readonly string[]): Promise<readonly SearchResult[]> =>
-      this.repository.byWords(searched, { text: query.text, parts }, namesCustomers, limit);
+      this.repository.byWords(searched, { ...query, parts }, namesCustomers, limit);
     if (query.kind === 'words' || !searched.includes(query.type)) return withParts(query.parts);
     const exact = await withParts([]);
     const shown = { namesCustomers, hidden: hiddenResources(scopes) };

@@ -51,17 +51,21 @@ describe('the concurrency limiter', () => {
     again();
   });
 
-  it('lets work that waited for too long go on without a turn, and keeps the turns of others', async () => {
+  it('ends the waiting for a turn after a time, and keeps the turns of others', async () => {
     const limiter = new ConcurrencyLimiter(1);
     const leave = await limiter.enter();
-    expect(await limiter.runWithin(1, () => Promise.resolve('beside'))).toBe('beside');
+    const beside = await limiter.enterOrTimeOut(1);
     const started: string[] = [];
-    const next = limiter.runWithin(60_000, () => Promise.resolve(started.push('next')));
+    const next = limiter.enterOrTimeOut(60_000).then((end) => {
+      started.push('next');
+      end();
+    });
+    beside();
     await settle();
     expect(started).toEqual([]);
     leave();
     await next;
     expect(started).toEqual(['next']);
-    expect(await limiter.runWithin(60_000, () => Promise.resolve('free'))).toBe('free');
+    expect(await limiter.run(() => Promise.resolve('free'))).toBe('free');
   });
 });

@@ -27,16 +27,6 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Runs the work in its turn, but after `maxMs` at the latest, because earlier work may be blocked for long. */
-  async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {
-    const release = await this.enterOrTimeOut(maxMs);
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  }
-
   /** Waits up to `maxMs` for a turn. Returns a function that ends the turn; if the wait timed out, it does nothing. */
   async enterOrTimeOut(maxMs: number): Promise<() => void> {
     const waiting = new AbortController();

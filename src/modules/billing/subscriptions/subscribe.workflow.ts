@@ -1,6 +1,4 @@
-import { availableParallelism } from 'node:os';
 import { Injectable } from '@nestjs/common';
-import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { Database } from '../../../platform/database';
 import { type RedeemedTerms, RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService } from '../../entitlements';
@@ -14,17 +12,6 @@ import { BillingLocks } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
-
-/**
- * Maximum number of subscriptions that a process starts concurrently. A higher maximum would not be faster, because
- * each start waits for an invoice number.
- */
-const MAX_CONCURRENT = Math.max(2, availableParallelism());
-/**
- * Maximum time, in milliseconds, that the start of a subscription waits for earlier starts. After that it runs anyway,
- * because the earlier starts may themselves be waiting for a lock.
- */
-const LONGEST_WAIT_MS = 500;
 
 /**
  * Subscribes customers from now, from a future time or from a past time.
@@ -41,8 +28,6 @@ const LONGEST_WAIT_MS = 500;
  */
 @Injectable()
 export class SubscribeWorkflow {
-  private readonly turns = new ConcurrencyLimiter(MAX_CONCURRENT);
-
   constructor(
     private readonly database: Database,
     private readonly locks: BillingLocks,
@@ -60,10 +45,6 @@ export class SubscribeWorkflow {
    *   `test_clock_failed`, and the errors of `RedemptionsService.redeem`
    */
   subscribe(command: CreateSubscription): Promise<Subscription> {
-    return this.turns.runWithin(LONGEST_WAIT_MS, () => this.start(command));
-  }
-
-  private start(command: CreateSubscription): Promise<Subscription> {
     return this.database.transaction(async () => {
       const { customer, now } = await this.locks.lockReferredCustomer(
         command.customerId,

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Param, Post, Query, Res, UseInterceptors } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { VersionCondition } from '../../../platform/database';
@@ -40,6 +40,7 @@ import {
   ChangeSubscriptionWorkflow,
   type SubscriptionCommand,
 } from './change-subscription.workflow';
+import { StartTurnsInterceptor } from './start-turns.interceptor';
 import { SubscribeWorkflow } from './subscribe.workflow';
 
 const subscriptionId = new IdPipe('sub', subscriptionNotFound);
@@ -76,6 +77,8 @@ export class SubscriptionCommandsController {
     key: 'required',
     problems: [...OFFER_PROBLEMS, usageArchived, ...REDEMPTION_PROBLEMS, ...TEST_CLOCK_PROBLEMS],
   })
+  // Below `Operation`, so that it runs first and waits outside of the transaction that claims the idempotency key.
+  @UseInterceptors(StartTurnsInterceptor)
   async createSubscription(
     @Body() body: CreateSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,

@@ -11,7 +11,8 @@ describe('a search query', () => {
     ['inv_01h455vb4pex5vsknk084sn02q', 'invoice'],
     ['plan_7', 'plan'],
   ])('that begins as an id does finds ids of its type: %s', (start, type) => {
-    expect(readQuery(` ${start} `)).toEqual({ kind: 'id', type, text: start, parts: [start] });
+    const words = { text: start, typed: ` ${start} `, parts: [start] };
+    expect(readQuery(` ${start} `)).toEqual({ kind: 'id', type, ...words });
   });
 
   it.each([
@@ -28,8 +29,10 @@ describe('a search query', () => {
   });
 
   it('is split into words, of which short ones are at the beginning of a word', () => {
-    expect(readQuery(String.raw`  50%  off_ \x ab `)).toEqual({
+    const typed = String.raw`  50%  off_ \x ab `;
+    expect(readQuery(typed)).toEqual({
       kind: 'words',
+      typed,
       text: String.raw`50% off_ \x ab`,
       parts: ['50%', 'off_', String.raw` \x`, ' ab'],
     });

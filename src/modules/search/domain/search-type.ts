@@ -32,9 +32,12 @@ export const MIN_QUERY_LENGTH = 2;
 /** Beginning of an id: the prefix of a type, `_`, and up to 26 characters of base 32, of which the first is 0 to 7. */
 const ID_START = /^([a-z]+)_([0-7][0-9a-hjkmnp-tv-z]{0,25})?$/;
 
-/** Text of a query, and its words as {@link searchedParts} returns them. */
 export interface SearchText {
+  /** Text of a query with plain single spaces, and none around it. */
   readonly text: string;
+  /** Text as typed, because a stored name can contain other spaces. */
+  readonly typed: string;
+  /** Words of the text, as {@link searchedParts} returns them. */
   readonly parts: readonly string[];
 }
 
@@ -48,13 +51,13 @@ export type SearchQuery =
  * Punctuation, and signs such as `$` and `+`, do not count as symbols. Returns `id` if the query can be the beginning
  * of an id, otherwise `words`.
  */
-export function readQuery(given: string): SearchQuery {
-  const text = given.trim().replaceAll(/\s+/gu, ' ');
+export function readQuery(typed: string): SearchQuery {
+  const text = typed.trim().replaceAll(/\s+/gu, ' ');
   if (text.length < MIN_QUERY_LENGTH || !/[\p{L}\p{N}\p{So}]/u.test(text))
     return { kind: 'nothing' };
   const prefix = ID_START.exec(text)?.[1];
   const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
-  const words = { text, parts: searchedParts(text) };
+  const words = { text, typed, parts: searchedParts(text) };
   return type === undefined ? { kind: 'words', ...words } : { kind: 'id', type, ...words };
 }
 

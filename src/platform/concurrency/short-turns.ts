@@ -1,0 +1,41 @@
+import { ConcurrencyLimiter } from './concurrency-limiter';
+
+/**
+ * Runs a bounded number of pieces of work at once, in the order of their arrival. A piece that runs for long may be
+ * blocked, for example by a lock. So it passes its turn on to the next one, and runs on as an overdue piece. While there
+ * are as many of these as allowed, it keeps its turn.
+ */
+export class ShortTurns {
+  private readonly turns: ConcurrencyLimiter;
+  private readonly overdue: ConcurrencyLimiter;
+
+  /** @param maxTurnMs time after which a piece is overdue */
+  constructor(
+    maxConcurrent: number,
+    private readonly maxTurnMs: number,
+    maxOverdue: number,
+  ) {
+    this.turns = new ConcurrencyLimiter(maxConcurrent);
+    this.overdue = new ConcurrencyLimiter(maxOverdue);
+  }
+
+  /**
+   * Runs the work in its turn.
+   * @param signal stops the waiting for the turn; does not stop the work
+   */
+  async run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const endTurn = await this.turns.enter(signal);
+    const result = Promise.resolve().then(work);
+    const runOn = async (): Promise<void> => {
+      endTurn();
+      await Promise.allSettled([result]);
+    };
+    const timer = setTimeout(() => void this.overdue.run(runOn), this.maxTurnMs);
+    try {
+      return await result;
+    } finally {
+      clearTimeout(timer);
+      endTurn();
+    }
+  }
+}
