@@ -103,6 +103,31 @@ describe('the due subscriptions of customers with metered entitlements', () => {
     expect(await writtenByCommit('customer_entitlement')).toEqual([18, 12]);
   });
 
+  it('are renewed with less than 19 statements for each balance', async () => {
+    const statements: number[] = [];
+    for (const [count, month] of [
+      [2, '04'],
+      [ENTITLEMENTS, '05'],
+    ] as const) {
+      const { planId } = await createMeteredPlan(count);
+      const [subscription] = await subscribe(planId, {}, 1);
+      const spies = [
+        jest.spyOn(engine.database, 'query'),
+        jest.spyOn(engine.database, 'queryPrepared'),
+      ];
+      await runDueAt(`2026-${month}-02T00:00:00.000Z`);
+      statements.push(spies.reduce((total, { mock }) => total + mock.calls.length, 0));
+      jest.restoreAllMocks();
+      const cancel = { when: 'now' };
+      await engine.http
+        .post(`/v1/subscriptions/${subscription?.id ?? ''}/cancel`)
+        .send(cancel)
+        .expect(200);
+    }
+    const [few = 0, many = 0] = statements;
+    expect((many - few) / (ENTITLEMENTS - 2)).toBeLessThan(19);
+  });
+
   it('are renewed by one commit without metered entitlements', async () => {
     const { id } = await createEntitlement(engine, { type: 'static' });
     await subscribe(await createPlan([{ entitlement_id: id, value: '5' }]));
