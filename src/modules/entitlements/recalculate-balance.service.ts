@@ -39,7 +39,7 @@ import {
   type UsageTerms,
 } from './counted-usage.service';
 import { MeteredUsageService } from './metered-usage.service';
-import { BalanceUsageService } from './balance-usage.service';
+import { BalanceUsageService, withUsage } from './balance-usage.service';
 import { type CustomerAllowance, SourcesService } from './sources.service';
 
 interface FormerTerms {
@@ -107,8 +107,7 @@ export class RecalculateBalanceService {
       },
       before,
     );
-    await this.balances.update(row);
-    return this.enterWindow(one, before, row);
+    return this.write(one, before, { entitlement, row });
   }
 
   /**
@@ -217,27 +216,30 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * If the entitlement has a meter and the window changed, closes the former usage window. If the window or its usage
-   * changed, records an event for each newly reached threshold: usage may have been stored without events, because it
-   * only postponed the recalculation.
+   * Stores a recalculated balance. If the entitlement has a meter and the window changed, closes the former usage
+   * window. If the window or its usage changed, records an event for each newly reached threshold: usage may have been
+   * stored without events, because it only postponed the recalculation.
    */
-  private async enterWindow(
-    { customer, entitlement, now }: RecalculationRequest,
+  private async write(
+    { customer, entitlement: { meterId }, now }: RecalculationRequest,
     before: BalanceRow,
-    row: BalanceRow,
+    record: BalanceRecord,
   ): Promise<BalanceRecord> {
-    const record = { entitlement, row };
-    const { meterId } = entitlement;
-    const [former, current] = [windowOf(before), windowOf(row)];
+    const [former, current] = [windowOf(before), windowOf(record.row)];
     const isSame = isSameSpan(former, current);
-    if (meterId === null || (isSame && compare(before.used, row.used) === 0)) return record;
-    if (!isSame && former !== null) await this.usage.close(customer.id, meterId, former);
-    if (current === null) return record;
-    // If the window was already open for another balance, opening it again did not invalidate the cached state of the
-    // stream.
-    if (!isSame) await this.usage.invalidateStream(customer.id, meterId);
-    const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
-    return after ?? record;
+    const { used } = record.row;
+    const isCounted =
+      meterId !== null && current !== null && !(isSame && compare(before.used, used) === 0);
+    const reached = isCounted ? withUsage({ record, used, now }) : { record, percents: [], now };
+    await this.balances.update(reached.record.row);
+    if (meterId !== null && !isSame) {
+      if (former !== null) await this.usage.close(customer.id, meterId, former);
+      // If the window was already open for another balance, opening it again did not invalidate the cached state of the
+      // stream.
+      if (current !== null) await this.usage.invalidateStream(customer.id, meterId);
+    }
+    await this.balanceUsage.recordReached([reached]);
+    return reached.record;
   }
 }
 

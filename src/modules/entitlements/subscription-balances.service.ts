@@ -20,6 +20,9 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
+/** The fields of a subscription that decide which balances a change of it recalculates. */
+export type EntitlingSubscription = Pick<Subscription, 'customerId' | 'planVersionId' | 'addons'>;
+
 const NO_USAGE: UsageToBlock = { events: [], customerIds: [] };
 
 interface EagerBalance extends BalanceKey {
@@ -72,6 +75,19 @@ export class SubscriptionBalancesService {
   /** Returns the usage that {@link updateAfterChanges} counts for these subscriptions. */
   async usageOf(subscriptions: readonly Subscription[]): Promise<UsageToBlock['events']> {
     return this.usageCountedBy(await this.eagerBalances(subscriptions));
+  }
+
+  /**
+   * Returns, by customer, the number of balances that {@link updateAfterChanges} recalculates for these subscriptions.
+   * Takes no locks, so the number may change.
+   */
+  async countRecalculated(
+    subscriptions: readonly EntitlingSubscription[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { customerId } of await this.eagerKeys(subscriptions))
+      counts.set(customerId, (counts.get(customerId) ?? 0) + 1);
+    return counts;
   }
 
   /**
@@ -155,12 +171,27 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Returns the balances to recalculate, without duplicates, in lock order: by customer id, then by entitlement id.
-   * Locks their entitlements against deletion: otherwise the recalculation could insert a deleted balance again.
+   * Returns the balances to recalculate, in lock order: by customer id, then by entitlement id. Locks their
+   * entitlements against deletion: otherwise the recalculation could insert a deleted balance again.
    */
   private async eagerBalances(
-    subscriptions: readonly Subscription[],
+    subscriptions: readonly EntitlingSubscription[],
   ): Promise<readonly EagerBalance[]> {
+    const keys = await this.eagerKeys(subscriptions);
+    const entitlements = await this.features.lockForReference(
+      keys.map(({ entitlementId }) => entitlementId),
+    );
+    const byId = new Map(entitlements.map((entitlement) => [entitlement.id, entitlement]));
+    return inLockOrder(keys).flatMap((key) => {
+      const entitlement = byId.get(key.entitlementId);
+      return entitlement === undefined ? [] : [{ ...key, entitlement }];
+    });
+  }
+
+  /** Returns the keys of the balances to recalculate, without duplicates. */
+  private async eagerKeys(
+    subscriptions: readonly EntitlingSubscription[],
+  ): Promise<readonly BalanceKey[]> {
     const known = await this.balances.listEager(subscriptions.map(({ customerId }) => customerId));
     const offered = await this.sources.entitlementsIn(
       subscriptions.map(({ planVersionId }) => planVersionId),
@@ -174,17 +205,10 @@ export class SubscriptionBalancesService {
         .filter((id) => meteredIds.has(id))
         .map((entitlementId) => ({ customerId, entitlementId })),
     );
-    const pairs = new Map(
-      [...known, ...given].map((pair) => [`${pair.customerId} ${pair.entitlementId}`, pair]),
-    );
-    const entitlements = await this.features.lockForReference(
-      [...pairs.values()].map((pair) => pair.entitlementId),
-    );
-    const byId = new Map(entitlements.map((entitlement) => [entitlement.id, entitlement]));
-    return inLockOrder([...pairs.values()]).flatMap((pair) => {
-      const entitlement = byId.get(pair.entitlementId);
-      return entitlement === undefined ? [] : [{ ...pair, entitlement }];
-    });
+    const keys = [...known, ...given];
+    return [
+      ...new Map(keys.map((key) => [`${key.customerId} ${key.entitlementId}`, key])).values(),
+    ];
   }
 }
 

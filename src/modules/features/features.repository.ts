@@ -36,7 +36,8 @@ export class FeaturesRepository {
     return this.database.select(FeatureEntity, 'WHERE id = ANY ($1) ORDER BY id DESC', [ids]);
   }
 
-  findMetered(ids: readonly string[]): Promise<readonly Feature[]> {
+  async findMetered(ids: readonly string[]): Promise<readonly Feature[]> {
+    if (ids.length === 0) return [];
     return this.database.select(
       FeatureEntity,
       'WHERE id = ANY ($1) AND meter_id IS NOT NULL ORDER BY id',
@@ -57,7 +58,8 @@ export class FeaturesRepository {
   }
 
   /** Locks features against deletion until the transaction ends. Ids without a feature are left out. */
-  lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
+  async lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
+    if (ids.length === 0) return [];
     const locked = `WHERE id = ANY ($1) ORDER BY id ${ROW_LOCKS.reference}`;
     return this.database.select(FeatureEntity, locked, [ids]);
   }

@@ -28,12 +28,20 @@ import { SubscriptionEntity } from './subscription.entity';
 export interface DueSubscription {
   readonly id: string;
   readonly dueAt: Date;
+  readonly customerId: string;
+  readonly planVersionId: string;
+  readonly addons: Subscription['addons'];
 }
 
 export const DUE_SUBSCRIPTIONS: DueTable<DueSubscription> = {
   table: 'subscription',
   dueColumn: 'next_billing_at',
-  columns: { dueAt: 'next_billing_at' },
+  columns: {
+    dueAt: 'next_billing_at',
+    customerId: 'customer_id',
+    planVersionId: 'plan_version_id',
+    addons: 'addons',
+  },
 };
 
 const LOCK_CUSTOMERS = `
@@ -207,8 +215,7 @@ export class SubscriptionsRepository {
     const since = ids.map((id) => periods.get(id)?.startAt ?? null);
     const held = await this.database.select(SubscriptionItemEntity, ITEMS_SINCE, [ids, since]);
     const items = groupBy(held, ({ subscriptionId }) => subscriptionId);
-    const waiting = `WHERE subscription_id = ANY ($1) AND status = 'pending'`;
-    const changes = await this.database.select(ScheduledChangeEntity, waiting, [ids]);
+    const changes = await this.pendingChanges(ids);
     const pending = new Map(changes.map((one) => [one.subscriptionId, one]));
     return ids.flatMap((id) => {
       const subscription = subscriptions.get(id);
@@ -220,6 +227,12 @@ export class SubscriptionsRepository {
         pending: pending.get(id) ?? null,
       };
     });
+  }
+
+  /** Returns the changes that are scheduled for subscriptions and not yet applied, at most one for each. */
+  pendingChanges(ids: readonly string[]): Promise<readonly ScheduledChange[]> {
+    const waiting = `WHERE subscription_id = ANY ($1) AND status = 'pending'`;
+    return this.database.select(ScheduledChangeEntity, waiting, [ids]);
   }
 
   itemsBilledAfter(ids: readonly string[], at: Date): Promise<readonly SubscriptionItem[]> {

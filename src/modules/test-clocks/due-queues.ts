@@ -14,6 +14,8 @@ const MAX_CLAIMED_ROWS = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
 
+type Batches<Row> = readonly (readonly Row[])[];
+
 /**
  * Background work on the rows of a table, each of which falls due at its own time. Rows on no test clock are processed
  * when they are due in real time. Rows on a test clock are processed while the clock advances.
@@ -27,7 +29,7 @@ export interface DueQueue<Row extends DueRow> {
   /** Returns true while work that is due in real time must wait. Does not affect work on test clocks. */
   readonly isHeld?: () => Promise<boolean>;
   /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
-  readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
+  readonly batchesOf?: (rows: readonly Row[]) => Batches<Row> | Promise<Batches<Row>>;
   /**
    * Reaction when a rule refuses work on a test clock. `postpone`: the work is tried again a day later on the clock.
    * `fail`: the advance of the clock stops, as after any other error.
@@ -133,7 +135,7 @@ export class DueQueues {
     readClock: () => Date,
     onItemFailure: (error: unknown, row: Row) => void | Promise<void>,
   ): Promise<void> {
-    for (const batch of queue.batchesOf?.(rows) ?? [rows]) {
+    for (const batch of (await queue.batchesOf?.(rows)) ?? [rows]) {
       await runAsBatch(batch, (some) => queue.run(some, readClock()), {
         onBatchFailure: (error) => {
           this.logger.warn(

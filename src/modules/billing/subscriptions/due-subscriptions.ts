@@ -1,7 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { SubscriptionBalancesService } from '../../entitlements';
 import { AutomaticChargesService } from '../../payments';
-import { DUE_SUBSCRIPTIONS, type DueSubscription } from '../../subscriptions';
+import {
+  DUE_SUBSCRIPTIONS,
+  type DueSubscription,
+  SubscriptionsRepository,
+} from '../../subscriptions';
 import { type DueQueue, DueQueues } from '../../test-clocks';
+import { renewalBatches } from './renewal-batches';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
@@ -11,6 +17,13 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 const MAX_RENEWALS_PER_COMMIT = 100;
 
+/**
+ * Maximum number of entitlement balances that the renewals of a commit recalculate, as in a commit of usage (decision
+ * 239). Consumptions, usage events and some checks of all customers of the commit wait meanwhile. A single renewal
+ * recalculates all balances of its customer.
+ */
+const MAX_BALANCES_PER_COMMIT = 20;
+
 /** Does due work of subscriptions, such as renewals. One commit does at most one piece of work per subscription. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
@@ -18,6 +31,7 @@ export class DueSubscriptions implements OnModuleInit {
     name: 'due-subscriptions',
     rows: DUE_SUBSCRIPTIONS,
     maxRows: MAX_RENEWALS_PER_COMMIT,
+    batchesOf: (due) => this.batchesOf(due),
     run: (subscriptions, now) =>
       this.renewals.runNext(
         subscriptions.map(({ id }) => id),
@@ -33,6 +47,8 @@ export class DueSubscriptions implements OnModuleInit {
     private readonly queues: DueQueues,
     private readonly renewals: RenewSubscriptionsWorkflow,
     private readonly charges: AutomaticChargesService,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly balances: SubscriptionBalancesService,
   ) {}
 
   onModuleInit(): void {
@@ -41,5 +57,20 @@ export class DueSubscriptions implements OnModuleInit {
 
   runDue(): Promise<boolean> {
     return this.queues.runDue(this.queue);
+  }
+
+  /** Also counts the balances that scheduled changes to other plans create. */
+  private async batchesOf(
+    due: readonly DueSubscription[],
+  ): Promise<readonly (readonly DueSubscription[])[]> {
+    const pending = await this.subscriptions.pendingChanges(due.map(({ id }) => id));
+    const customers = new Map(due.map(({ id, customerId }) => [id, customerId]));
+    const changed = pending.flatMap(({ subscriptionId, terms }) => {
+      const customerId = customers.get(subscriptionId);
+      if (customerId === undefined || terms.kind !== 'change') return [];
+      return { ...terms.offer, customerId };
+    });
+    const balances = await this.balances.countRecalculated([...due, ...changed]);
+    return renewalBatches(due, balances, MAX_BALANCES_PER_COMMIT);
   }
 }

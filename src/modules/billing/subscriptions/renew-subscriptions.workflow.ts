@@ -104,7 +104,11 @@ export class RenewSubscriptionsWorkflow {
    * Records that the due work of a subscription was refused: stores the code of the error on the subscription. Records
    * an event at the first failure, and again whenever the code changes. A no-op if the work was done meanwhile.
    */
-  recordFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
+  recordFailure(
+    { id, dueAt }: Pick<DueSubscription, 'id' | 'dueAt'>,
+    code: string,
+    now: Date,
+  ): Promise<void> {
     return this.database.transaction(async () => {
       const before = await this.subscriptions.lock(id);
       if (before?.nextBillingAt?.getTime() !== dueAt.getTime()) return;

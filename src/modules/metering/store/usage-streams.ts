@@ -45,6 +45,10 @@ const LOCK = `
   ORDER BY id
   FOR UPDATE`;
 
+const LOCK_ONE = `
+  SELECT id, last_position AS "lastPosition", closed_before AS "closedBefore"
+  FROM usage_stream WHERE customer_id = $1 AND event_name = $2 FOR UPDATE`;
+
 /** SQL that locks all streams of the customers `$1`, in ascending order of their ids. Returns no columns. */
 export const LOCK_STREAMS =
   'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
@@ -132,6 +136,13 @@ export class UsageStreams {
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async lockOne(name: StreamName): Promise<LockedStream> {
+    this.database.requireTransaction();
+    const [existing] = await this.database.queryPrepared<LockedStream>(
+      'usage-streams-lock-one',
+      LOCK_ONE,
+      [name.customerId, name.eventName],
+    );
+    if (existing !== undefined) return existing;
     const [stream] = await this.lock([name], ALL_MISSING, 'wait');
     if (stream === null) throw customerNotFound(name.customerId);
     invariant(stream !== undefined && stream !== 'busy', 'The stream is locked.');
