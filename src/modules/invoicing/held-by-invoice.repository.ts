@@ -1,32 +1,56 @@
 import { Injectable } from '@nestjs/common';
+import { fromJson } from '../../core/exact-json';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
+import { takenFrom, type UsageStep } from './domain/corrected-parts';
 import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
+
+const CORRECTS = `line.amount < 0 AND line.trace #> '{corrects,taken}' IS NOT NULL`;
+
+const LINES_OF_USAGE = `
+    invoice_line line JOIN invoice billed_on ON billed_on.id = line.invoice_id AND ${isInEffect('billed_on')}
+    AND line.item_id = usage.item_id AND line.period_start_at = usage.period_start_at
+    AND line.period_end_at = usage.period_end_at AND line.kind IN ('usage', 'minimum', 'maximum')`;
+
+/**
+ * Lists the steps of {@link takenFrom} for the usage of one item and period: the amounts that invoices billed, then
+ * credit notes and usage corrections in the order of their creation. Ids sort by the real time of creation.
+ */
+const STEPS = `
+  SELECT jsonb_agg(jsonb_build_object('invoiceId', invoice_id,
+      'grossMinor', jsonb_build_object('$bigint', gross::text), 'taken', taken) ORDER BY made COLLATE "C") AS steps
+  FROM (
+    SELECT '' AS made, line.invoice_id, sum(line.net + line.tax) AS gross, '[]'::jsonb AS taken
+    FROM ${LINES_OF_USAGE} WHERE NOT (${CORRECTS}) GROUP BY line.invoice_id
+    UNION ALL
+    SELECT split_part(note.id, '_', 2), line.invoice_id,
+      -(part #>> '{netMinor,$bigint}')::bigint - (part #>> '{taxMinor,$bigint}')::bigint, '[]'
+    FROM ${LINES_OF_USAGE} JOIN credit_note note ON note.invoice_id = line.invoice_id AND note.status = 'issued'
+      CROSS JOIN jsonb_array_elements(note.lines) AS part
+    WHERE part ->> 'lineId' = line.id
+    UNION ALL
+    SELECT split_part(line.id, '_', 2), line.invoice_id, line.net + line.tax, line.trace #> '{corrects,taken}'
+    FROM ${LINES_OF_USAGE} WHERE ${CORRECTS}) AS step`;
 
 /**
  * Calculates how much of the charges of invoices is left, with tax. Negative lines (credits and usage corrections) take
  * back charges of earlier invoices, not of the invoice that contains them. So an invoice's charges are not lowered by
  * its own negative lines (`own`), but by those of later invoices (`later`, `corrected`). The trace of a usage
  * correction lists in `taken` the invoices whose charges it lowers, each with its part of the correction before
- * exclusive tax.
+ * exclusive tax. {@link takenFrom} divides the tax.
  */
 const HELD = `
-  SELECT invoice.id,
-    (invoice.total - own.credited + later.credited + corrected.credited - note.total)::text AS held,
-    note.to_refund::text AS "toRefund", invoice.amount_paid::text AS paid
+  SELECT invoice.id, (invoice.total - own.credited + later.credited - note.total)::text AS held,
+    corrected.steps AS corrected, note.to_refund::text AS "toRefund", invoice.amount_paid::text AS paid
   FROM invoice,
-    LATERAL (SELECT coalesce(sum(net + tax), 0) AS credited FROM invoice_line
-      WHERE invoice_id = invoice.id
-        AND (credits_line_id IS NOT NULL OR amount < 0 AND trace #> '{corrects,taken}' IS NOT NULL)) own,
-    LATERAL (SELECT coalesce(sum(floor((line.net + line.tax)::numeric * taken.amount / -line.amount)), 0) AS credited
+    LATERAL (SELECT coalesce(sum(net + tax), 0) AS credited FROM invoice_line line
+      WHERE invoice_id = invoice.id AND (credits_line_id IS NOT NULL OR ${CORRECTS})) own,
+    LATERAL (SELECT jsonb_agg(of_usage.steps) AS steps
       FROM (SELECT DISTINCT item_id, period_start_at, period_end_at FROM invoice_line
-        WHERE invoice_id = invoice.id AND kind IN ('usage', 'minimum', 'maximum')) billed
-        JOIN invoice_line line USING (item_id, period_start_at, period_end_at)
-        JOIN invoice later ON later.id = line.invoice_id AND ${isInEffect('later')},
-        LATERAL (SELECT one ->> 'invoiceId' AS id, (one #>> '{amountMinor,$bigint}')::bigint AS amount
-          FROM jsonb_array_elements(line.trace #> '{corrects,taken}') AS one) taken
-      WHERE line.kind = 'usage' AND line.amount < 0 AND taken.id = invoice.id) corrected,
+        WHERE invoice_id = invoice.id AND kind IN ('usage', 'minimum', 'maximum')) usage,
+        LATERAL (${STEPS}) of_usage
+      WHERE EXISTS (SELECT FROM ${LINES_OF_USAGE} WHERE ${CORRECTS})) corrected,
     LATERAL (SELECT coalesce(sum(credit.net + credit.tax), 0) AS credited
       FROM invoice_line billed
         JOIN invoice_line credit ON credit.credits_line_id = billed.id
@@ -42,6 +66,11 @@ const CREDIT_LINES = `
     JOIN invoice later ON later.id = credit.invoice_id AND ${isInEffect('later')}
   WHERE billed.invoice_id = $1`;
 
+interface HeldRow extends Record<'id' | 'held' | 'toRefund' | 'paid', string> {
+  /** By item and period: the steps as JSON. Null if no usage was corrected. */
+  readonly corrected: unknown;
+}
+
 /** Reads how much of the charges of invoices is left after credit notes, and after credits on later invoices. */
 @Injectable()
 export class HeldByInvoiceRepository {
@@ -50,15 +79,16 @@ export class HeldByInvoiceRepository {
   /** Returns, by invoice id, the amounts that limit further credits and refunds of the invoice. */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();
-    const rows = await this.database.query<Record<'id' | 'held' | 'toRefund' | 'paid', string>>(
-      HELD,
-      [invoiceIds],
-    );
+    const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);
     return new Map(
-      rows.map(({ id, held, toRefund, paid }) => [
-        id,
-        { heldMinor: BigInt(held), toRefundMinor: BigInt(toRefund), paidMinor: BigInt(paid) },
-      ]),
+      rows.map(({ id, held, corrected, toRefund, paid }) => {
+        const usages = fromJson(corrected ?? []) as readonly (readonly UsageStep[])[];
+        const heldMinor = usages.reduce(
+          (leftMinor, steps) => leftMinor - takenFrom(id, steps),
+          BigInt(held),
+        );
+        return [id, { heldMinor, toRefundMinor: BigInt(toRefund), paidMinor: BigInt(paid) }];
+      }),
     );
   }
 

@@ -1,6 +1,7 @@
 import { COUPONS, type Exemption, type ModelCoupon } from './catalog';
 import type { BilledLine } from './line';
 import type { BillCoupon } from './bill-terms';
+import { divideCorrections } from './corrected-parts';
 import { isOfPlan } from './offers';
 import {
   canBeUsedAgain,
@@ -119,6 +120,7 @@ export function finalize(
   const discount = sum(lines.map((line) => line.discount));
   const isTaxed = payer.exemption === 'none';
   const tax = taxLines(lines, isTaxed ? payer.taxes : []);
+  divideCorrections(lines);
   const total = subtotal - discount + tax;
   const creditsUsed = total > 0n ? useUp(payer.credits, total) : [];
   const creditApplied = sum(creditsUsed.map(({ amount }) => amount));

@@ -1,5 +1,5 @@
 import type { ReferenceInvoice } from './bill';
-import { type BilledLine, giveBack, netOf, returnedOf, type Taken } from './line';
+import { type BilledLine, giveBack, returnedOf, type Taken, withTax } from './line';
 import { fraction, type Fraction, split, sum } from './money';
 import { taxOnTop } from './tax';
 
@@ -23,25 +23,15 @@ export function standingOf(
   const credits = later.filter(
     ({ creditedLine }) => creditedLine !== null && lines.includes(creditedLine),
   );
-  const corrected = later.flatMap((line) =>
-    (line.taken ?? [])
-      .filter(({ from }) => from === lines && line.amount < 0n)
-      .map(({ amount }) => upwards(withTax(line) * amount, line.amount)),
-  );
+  const corrected = later
+    .flatMap(({ taken }) => taken ?? [])
+    .filter(({ from }) => from === lines)
+    .map(({ whole }) => whole);
   const charges = lines.filter(
     ({ creditedLine, taken }) => creditedLine === null && taken === null,
   );
   const ofNotes = charges.map(({ creditedByNotes: { net, tax } }) => net + tax);
   return sum([...charges, ...credits].map(withTax)) - sum(corrected) - sum(ofNotes);
-}
-
-function withTax(line: BilledLine): bigint {
-  return netOf(line) + line.tax;
-}
-
-/** Divides numbers of the same sign, rounded up. */
-function upwards(whole: bigint, by: bigint): bigint {
-  return whole / by + (whole % by === 0n ? 0n : 1n);
 }
 
 /** Limits the credits of one invoice, so that money that refunds have returned is not credited again. */
@@ -83,7 +73,7 @@ export class CreditLimits {
     );
     return this.correctWithin(
       given,
-      sources.map(([from], index) => ({ from, amount: parts[index] ?? 0n })),
+      sources.map(([from], index) => ({ from, amount: parts[index] ?? 0n, whole: 0n })),
     );
   }
 
@@ -97,6 +87,7 @@ export class CreditLimits {
       return {
         from,
         amount: invoice === undefined ? amount : this.within(invoice, given, amount),
+        whole: 0n,
       };
     });
     if (taken.length === 0) return { ...given, taken };

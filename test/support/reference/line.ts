@@ -29,6 +29,8 @@ export interface Back {
 export interface Taken {
   readonly from: readonly BilledLine[];
   readonly amount: bigint;
+  /** Amount with exclusive tax. Set when the invoice of the correction is finalized. */
+  whole: bigint;
 }
 
 /** A line of an invoice, with the data for crediting it later. */
@@ -135,6 +137,10 @@ export const UNTOUCHED = {
 /** Returns the amount after discounts, without tax. */
 export function netOf({ amount, discount, taxWithin }: BilledLine): bigint {
   return amount - discount - taxWithin;
+}
+
+export function withTax(line: BilledLine): bigint {
+  return netOf(line) + line.tax;
 }
 
 /** Returns the lines of invoices in effect. */
