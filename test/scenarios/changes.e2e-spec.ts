@@ -198,6 +198,38 @@ describe('changes of a subscription', () => {
     },
   );
 
+  it.each(['in_advance', 'in_arrears'])(
+    'that credit and charge nothing bill no late usage either, with seats %s',
+    async (timing) => {
+      const story = await Story.begin(engine, '2026-01-16T13:30:00.000Z');
+      const meter = await story.meter();
+      const plan = await story.planOf([
+        { name: 'Seats', model: 'per_unit', timing, unit_amount: '1000' },
+        {
+          name: 'Calls',
+          model: 'per_unit',
+          timing: 'in_arrears',
+          meter_id: meter.id,
+          unit_amount: '10',
+        },
+      ]);
+      const { id } = await story.subscribe(plan.id, { collection: 'send_invoice' });
+      await story.advance('2026-02-20T00:00:00.000Z');
+      await story.reportUsage(meter.event, '2026-02-01T00:00:00.000Z', { n: 7 });
+      // None of the dates of the period is left.
+      await story.advance('2026-03-16T10:00:00.000Z');
+      const before = await story.invoices();
+      await story.command(id, 'change', { quantity: '2', when: 'now' });
+      expect(await story.invoices()).toHaveLength(before.length);
+
+      await story.advance('2026-03-16T13:30:00.000Z');
+      const renewal = (await story.invoices()).at(-1);
+      expect(renewal?.lines.map(({ description, amount }) => [description, amount])).toContainEqual(
+        ['Calls (late usage)', 70],
+      );
+    },
+  );
+
   it('for the end of the period wait, can be listed and undone, and take effect at the renewal', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));

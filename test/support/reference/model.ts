@@ -182,11 +182,13 @@ export class Reference {
       const items = since(subscription).filter(
         (item) => ended.includes(item) || isReplacedBy(item, ended),
       );
-      // Credits of 0 make no invoice, so late usage waits for a later one.
-      const credits = this.charges
-        .credits(items, now, false, unit)
-        .filter((credit) => !credit.isNothing());
-      this.bill(subscription, 'change', [...credits, ...charges]);
+      // Credits and charges of 0 make no invoice, so late usage waits for a later one.
+      const bills = [...this.charges.credits(items, now, false, unit), ...charges];
+      this.bill(
+        subscription,
+        'change',
+        bills.filter((bill) => !bill.isNothing()),
+      );
     } else {
       swap(subscription, terms, period.to);
     }

@@ -109,13 +109,15 @@ export function decideLines(
 
 /**
  * Removes late usage (accepted after its period was billed) from the context if it would be alone on the invoice and
- * the request does not set `lateUsage`. It is alone if the request has only credits, and these make no lines.
+ * the request does not set `lateUsage`. It is alone if the request has only credits and charges, and these make no
+ * lines, as with a change on the last date of a period that is prorated by days.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
   context: Context,
 ): Context {
-  const mayBeAlone = lateUsage === undefined && lines.every(({ kind }) => kind === 'credit');
+  const mayBeAlone =
+    lateUsage === undefined && lines.every(({ kind }) => kind === 'credit' || kind === 'charge');
   if (!mayBeAlone || context.usage.length === 0) return context;
   const withoutLate = { ...context, usage: [] };
   const { lines: others } = decideLines(lines, withoutLate, () => '');
