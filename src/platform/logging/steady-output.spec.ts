@@ -86,7 +86,6 @@ describe('steady output', () => {
     }
 
     it('writes all of them to a reader that reads', () => {
-      jest.useRealTimers();
       let attempts = 0;
       exit(() => (attempts += 1) % 2 === 0);
       expect(written.length).toBe(lines.join('').length + 'fatal\nstopped\n'.length);
