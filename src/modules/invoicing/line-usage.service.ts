@@ -45,10 +45,7 @@ export interface ExplainedInvoice extends Omit<InvoiceExplanation, 'lines'> {
 
 type CountedQuery = UsageQuery & { readonly upToPosition: bigint };
 
-/**
- * Explains how invoices and their lines were calculated, and finds the events that lines billed. Each answer is read on
- * one snapshot: otherwise events that are archived meanwhile would be in no part of it.
- */
+/** Explains how invoices and their lines were calculated, and finds the events that lines billed. */
 @Injectable()
 export class LineUsageService {
   constructor(
@@ -63,6 +60,7 @@ export class LineUsageService {
   /**
    * Returns the events that a line counted, as they were when the line was made, in time order. Includes earlier events
    * whose values carried over into the period of the line. For a line for late usage, returns all events of its period.
+   * Reads one snapshot: otherwise events that are archived meanwhile would be in both parts of the answer, or in none.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`,
    *   `invalid_cursor`
    */
@@ -85,14 +83,12 @@ export class LineUsageService {
    * Returns the calculation of a line, and the archived months with events that the line counted.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
-  explainLine(id: string, lineId: string): Promise<ExplainedLine> {
-    return this.database.snapshot(async () => {
-      const { invoice, lines } = explain(await this.invoices.read(id));
-      const line = lines.filter((one) => one.line.id === lineId);
-      const [explained] = await this.withSources(invoice, line);
-      if (explained === undefined) throw invoiceLineNotFound(lineId);
-      return explained;
-    });
+  async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
+    const { invoice, lines } = explain(await this.invoices.read(id));
+    const line = lines.filter((one) => one.line.id === lineId);
+    const [explained] = await this.withSources(invoice, line);
+    if (explained === undefined) throw invoiceLineNotFound(lineId);
+    return explained;
   }
 
   /**
@@ -100,27 +96,30 @@ export class LineUsageService {
    * @param page `after` is the id of the last line of the previous page; null for the first page
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */
-  explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
-    return this.database.snapshot(async () => {
-      const { lines, ...explanation } = explain(await this.invoices.read(id));
-      const { invoice } = explanation;
-      const last = lines.findIndex(({ line }) => line.id === after);
-      if (after !== null && last < 0) throw invalidCursor();
-      const shown = lines.slice(last + 1, last + 1 + limit);
-      const hasMore = last + 1 + limit < lines.length;
-      const items = await this.withSources(invoice, shown);
-      return {
-        ...explanation,
-        matches: explanation.matches && items.every(({ usageMatches }) => usageMatches !== false),
-        creditSources: await this.credit.sourcesOf(invoice.credits.map(({ creditId }) => creditId)),
-        page: {
-          items,
-          next: hasMore ? (shown.at(-1)?.line.id ?? null) : null,
-        },
-      };
-    });
+  async explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
+    const { lines, ...explanation } = explain(await this.invoices.read(id));
+    const { invoice } = explanation;
+    const last = lines.findIndex(({ line }) => line.id === after);
+    if (after !== null && last < 0) throw invalidCursor();
+    const shown = lines.slice(last + 1, last + 1 + limit);
+    const hasMore = last + 1 + limit < lines.length;
+    const items = await this.withSources(invoice, shown);
+    return {
+      ...explanation,
+      matches: explanation.matches && items.every(({ usageMatches }) => usageMatches !== false),
+      creditSources: await this.credit.sourcesOf(invoice.credits.map(({ creditId }) => creditId)),
+      page: {
+        items,
+        next: hasMore ? (shown.at(-1)?.line.id ?? null) : null,
+      },
+    };
   }
 
+  /**
+   * Adds what is stored elsewhere. Takes no snapshot, which would keep a connection of the pool until all lines are
+   * counted again. The months are read after the counts, so events that are archived meanwhile are counted, or their
+   * month is shown, or both.
+   */
   private async withSources(
     invoice: Invoice,
     explained: readonly Explanation[],
@@ -129,9 +128,9 @@ export class LineUsageService {
     const names = await this.catalog.getPriceNames(lines.flatMap(({ priceId }) => priceId ?? []));
     const metered = lines.filter(({ trace }) => trace.kind === 'usage');
     const queries = await this.queriesOf(invoice, metered);
+    const recounted = await this.recount(metered, queries);
     const archived = await this.usage.listArchived(queries);
     const byLine = new Map(metered.map(({ id }, index) => [id, archived[index] ?? []]));
-    const recounted = await this.recount(metered, queries);
     return explained.map((one) => {
       const usageMatches = recounted.get(one.line.id) ?? null;
       return {

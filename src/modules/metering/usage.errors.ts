@@ -1,4 +1,4 @@
-import { defineProblem } from '../../platform/errors';
+import { defineProblem, ProblemError } from '../../platform/errors';
 import type { Rejection } from './usage-store';
 
 /** JSON pointer to the field that caused the rejection of an event, by rejection code. */
@@ -59,6 +59,10 @@ export const usageArchived = defineProblem({
   detail: (before: Date, instead?: string) =>
     `Events before ${before.toISOString()} are closed for the archive, which leaves only totals of whole UTC hours. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
 });
+
+export function isUsageArchived(error: unknown): boolean {
+  return error instanceof ProblemError && error.definition === usageArchived.definition;
+}
 
 export const usagePeriodEmpty = defineProblem({
   code: 'usage_period_empty',

@@ -10,6 +10,7 @@ import {
 import { Database } from '../../../platform/database';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
+import { isUsageArchived } from '../usage.errors';
 import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
@@ -69,7 +70,14 @@ export class UsageReader {
     ]);
     const archivedBefore = await this.archivedUsage.archiveEndOfStream(stream);
     const isArchived = archivedBefore !== null && archivedBefore > period.startAt;
-    return isTooLong === true || isArchived ? null : this.aggregate(query);
+    if (isTooLong === true || isArchived) return null;
+    try {
+      return await this.aggregate(query);
+    } catch (error) {
+      // The archive may have written a month since it was asked.
+      if (isUsageArchived(error)) return null;
+      throw error;
+    }
   }
 
   series(query: UsageSeriesQuery): Promise<UsageSeries> {
