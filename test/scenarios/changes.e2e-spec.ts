@@ -227,6 +227,34 @@ describe('changes of a subscription', () => {
       expect(renewal?.lines.map(({ description, amount }) => [description, amount])).toContainEqual(
         ['Calls (late usage)', 70],
       );
+      await story.verify();
+    },
+  );
+
+  it.each(['with', 'without'])(
+    'of the interval bill late usage, even if they credit and charge nothing, %s usage in the new plans',
+    async (usage) => {
+      const story = await Story.begin(engine, '2026-01-16T13:30:00.000Z');
+      const meter = await story.meter();
+      const seats = { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '1000' };
+      const calls = { ...seats, name: 'Calls', meter_id: meter.id, unit_amount: '10' };
+      const later = usage === 'with' ? [seats, calls] : [seats];
+      const { id: former } = await story.planOf([seats, calls]);
+      const { id: monthly } = await story.planOf(later);
+      const { id: yearly } = await story.planOf(later, { interval: 'year' });
+      const { id } = await story.subscribe(former, { collection: 'send_invoice' });
+      await story.advance('2026-02-20T00:00:00.000Z');
+      await story.command(id, 'change', { plan_id: monthly, when: 'period_end' });
+      // The period begins on this date, so the change leaves none of its dates to bill.
+      await story.advance('2026-03-16T14:00:00.000Z');
+      await story.reportUsage(meter.event, '2026-02-01T00:00:00.000Z', { n: 7 });
+      await story.command(id, 'change', { plan_id: yearly, when: 'now' });
+      const change = (await story.invoices()).at(-1);
+      expect(change).toMatchObject({
+        reason: 'change',
+        lines: [{ description: 'Calls (late usage)', amount: 70 }],
+      });
+      await story.verify();
     },
   );
 

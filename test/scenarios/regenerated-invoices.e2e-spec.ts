@@ -321,6 +321,11 @@ describe('regenerated invoices', () => {
         const again = (await regenerate(voided.id)).body;
         expect(again.lines).toMatchObject([{ amount: 1_000 }, { type: 'usage', amount: 600 }]);
         expect((await story.usage()).filter(({ is_late }) => is_late)).toEqual([]);
+        const closed = await engine.database.query(
+          'SELECT late_due_at FROM usage_closed_subscription WHERE id = $1',
+          [subscriptionId],
+        );
+        expect(closed).toEqual(state === 'ended' ? [{ late_due_at: null }] : []);
         await voidIt(again.id);
         await story.advance(START);
         expect(await lateLines(setup)).toEqual([]);

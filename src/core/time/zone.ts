@@ -82,8 +82,8 @@ export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime
 }
 
 /**
- * Like {@link toLocal}, but if `instant` is where {@link toInstant} moves a local time that a DST change skips, returns
- * the skipped time.
+ * Returns the local time at `instant`, without its zone. If `instant` is where {@link toInstant} moves a local time that
+ * a DST change skips, returns the skipped time.
  */
 export function toLocalBeforeMove(instant: Date, timeZone: string): Temporal.PlainDateTime {
   const zoned = toLocal(instant, timeZone);

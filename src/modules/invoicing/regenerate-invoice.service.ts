@@ -73,7 +73,7 @@ export class RegenerateInvoiceService {
       ...voided,
       lines: [],
       refunded,
-      late: await this.usage.reopen(voided),
+      late: await this.usage.billedBy(voided),
       lateUsage: 'billed' as const,
       creditRequests: this.creditsOf(voided),
       returnsTo: voided.lines.flatMap(returnedBy).map(({ redemptionId }) => redemptionId),

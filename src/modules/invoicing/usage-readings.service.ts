@@ -3,7 +3,13 @@ import { multiply, type Rational, rational, ZERO } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
-import { type BilledPeriod, UsageBillingService, UsageStore, type UsageToBlock } from '../metering';
+import {
+  type BilledPeriod,
+  type RepeatableBill,
+  UsageBillingService,
+  UsageStore,
+  type UsageToBlock,
+} from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
@@ -83,11 +89,7 @@ export class UsageReadingsService {
   /** Returns the late usage of these subscriptions: the items and periods whose usage changed after it was billed. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
-    const late = await this.billing.late(subscriptionIds);
-    return late.map(({ subscriptionId, terms }) => ({
-      subscriptionId,
-      request: toUsageRequest(fromJson(terms)),
-    }));
+    return (await this.billing.late(subscriptionIds)).map(toLateUsageRequest);
   }
 
   /** Blocks new usage events until the caller's transaction ends. */
@@ -148,16 +150,11 @@ export class UsageReadingsService {
     return { ...invoice, lines };
   }
 
-  /** Marks the usage of a void invoice as late usage, so that the next invoice bills it. Returns this late usage. */
-  async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
-    const { subscriptionId } = invoice;
+  /** Returns the usage that an invoice billed, to be billed again like late usage. */
+  async billedBy(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const periods = billedPeriodsOf(invoice);
-    if (subscriptionId === null || periods.length === 0) return [];
-    await this.billing.reopen(periods);
-    const subjects = keysOf(periods);
-    return (await this.late([subscriptionId])).filter(({ request }) =>
-      subjects.has(usagePeriodKey(request)),
-    );
+    if (periods.length === 0) return [];
+    return (await this.billing.newest(periods)).map(toLateUsageRequest);
   }
 
   /** Marks the usage that a voided invoice corrected as late usage, so that the next invoice corrects it again. */
@@ -197,6 +194,10 @@ export class UsageReadingsService {
 /** Returns false for a period that ends where it starts, because such a period can have a minimum, but no usage. */
 function hasTime({ request: { period } }: CountedUsage): boolean {
   return period.startAt < period.endAt;
+}
+
+function toLateUsageRequest({ subscriptionId, terms }: RepeatableBill): LateUsageRequest {
+  return { subscriptionId, request: toUsageRequest(fromJson(terms)) };
 }
 
 function billedPeriodsOf(invoice: Pick<Invoice, 'lines'>): readonly BilledPeriod[] {

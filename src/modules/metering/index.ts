@@ -27,7 +27,7 @@ export { UsageWindows } from './store/usage-windows';
 export { isNdjsonUsageRequest, isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
 export type { ChangedWindow } from './usage-hooks';
-export type { BilledPeriod } from './usage-billed.repository';
+export type { BilledPeriod, RepeatableBill } from './usage-billed.repository';
 export { UsageBillingService, type UsageToBlock } from './usage-billing.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
 export { LOCK_STREAMS, UsageStreams } from './store/usage-streams';

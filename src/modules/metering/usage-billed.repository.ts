@@ -2,15 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { UsageBilledEntity } from './usage-billed.entity';
 
-/** Newest bill of each item and period with late usage (events stored or voided after the bill). */
-const LATE = `
+/** Returns SQL that finds the newest of some bills of each item and period. */
+const newestOf = (bills: string): string => `
   SELECT billed.subscription_id AS "subscriptionId", billed.terms
   FROM (
-    SELECT DISTINCT ON (item_id, period_start_at, period_end_at) *
-    FROM usage_billed WHERE subscription_id = ANY ($1) AND is_late
+    SELECT DISTINCT ON (item_id, period_start_at, period_end_at) billed.* FROM ${bills}
     ORDER BY item_id, period_start_at, period_end_at, up_to_position DESC, id DESC
   ) AS billed
   ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
+
+/** Newest bill of each item and period with late usage (events stored or voided after the bill). */
+const LATE = newestOf('usage_billed AS billed WHERE subscription_id = ANY ($1) AND is_late');
+
+const NEWEST = newestOf(`
+  unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item, start_at, end_at)
+  JOIN usage_billed AS billed ON billed.item_id = one.item AND billed.period_start_at = one.start_at
+    AND billed.period_end_at = one.end_at`);
 
 const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = $4
@@ -24,8 +31,8 @@ export interface BilledPeriod {
   readonly endAt: Date;
 }
 
-/** Billed period with late usage: events that were stored or voided after the bill. */
-export interface LateBill {
+/** Bill of a period whose usage can be billed again. */
+export interface RepeatableBill {
   readonly subscriptionId: string;
   /** Data with which the invoice module bills the period again, as stored with the bill. */
   readonly terms: unknown;
@@ -35,8 +42,12 @@ export interface LateBill {
 export class UsageBilledRepository {
   constructor(private readonly database: Database) {}
 
-  late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
-    return this.database.query<LateBill>(LATE, [subscriptionIds]);
+  late(subscriptionIds: readonly string[]): Promise<readonly RepeatableBill[]> {
+    return this.database.query<RepeatableBill>(LATE, [subscriptionIds]);
+  }
+
+  newest(periods: readonly BilledPeriod[]): Promise<readonly RepeatableBill[]> {
+    return this.database.query<RepeatableBill>(NEWEST, columnsOf(periods));
   }
 
   async insertAll(rows: readonly UsageBilledEntity[]): Promise<void> {
@@ -47,11 +58,14 @@ export class UsageBilledRepository {
   /** Marks billed periods for correction by the next invoice or, if `isLate` is false, clears the mark. */
   async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(MARK_LATE, [
-      periods.map(({ itemId }) => itemId),
-      periods.map(({ startAt }) => startAt),
-      periods.map(({ endAt }) => endAt),
-      isLate,
-    ]);
+    await this.database.query(MARK_LATE, [...columnsOf(periods), isLate]);
   }
+}
+
+function columnsOf(periods: readonly BilledPeriod[]): readonly unknown[] {
+  return [
+    periods.map(({ itemId }) => itemId),
+    periods.map(({ startAt }) => startAt),
+    periods.map(({ endAt }) => endAt),
+  ];
 }

@@ -10,7 +10,11 @@ import type { Group } from '../../core/usage';
 import type { Meter } from '../meters';
 import { FinalUsageService } from './final-usage.service';
 import { ALL_MISSING, type StreamName, streamKey, UsageStreams } from './store/usage-streams';
-import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage-billed.repository';
+import {
+  type BilledPeriod,
+  type RepeatableBill,
+  UsageBilledRepository,
+} from './usage-billed.repository';
 
 /** Fraction digits to which a stored quantity without a finite decimal form is rounded. Invoice lines are exact. */
 const STORED_DIGITS = 18;
@@ -77,8 +81,13 @@ export class UsageBillingService {
   }
 
   /** Returns billed periods with late usage (stored or voided after the bill), by subscription, oldest first. */
-  late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
+  late(subscriptionIds: readonly string[]): Promise<readonly RepeatableBill[]> {
     return this.billed.late(subscriptionIds);
+  }
+
+  /** Returns the newest bill of each of these periods, oldest period first. */
+  newest(periods: readonly BilledPeriod[]): Promise<readonly RepeatableBill[]> {
+    return this.billed.newest(periods);
   }
 
   /**

@@ -183,12 +183,9 @@ export class Reference {
         (item) => ended.includes(item) || isReplacedBy(item, ended),
       );
       // Credits and charges of 0 make no invoice, so late usage waits for a later one.
-      const bills = [...this.charges.credits(items, now, false, unit), ...charges];
-      this.bill(
-        subscription,
-        'change',
-        bills.filter((bill) => !bill.isNothing()),
-      );
+      const all = [...this.charges.credits(items, now, false, unit), ...charges];
+      const bills = all.filter((bill) => !bill.isNothing());
+      if (bills.length > 0) this.bill(subscription, 'change', bills);
     } else {
       swap(subscription, terms, period.to);
     }
@@ -444,7 +441,9 @@ export class Reference {
   ): void {
     // The end of a period or of a subscription also bills late usage.
     const closes = reason === 'end' || reason === 'late_usage';
-    if (bills.length === 0 && boundaryAt === null && !closes) return;
+    // A change of the interval ends a period too. Other changes come here only with bills.
+    const endsPeriod = boundaryAt !== null || closes || reason === 'change';
+    if (bills.length === 0 && !endsPeriod) return;
     // Usage that is billed after the end belongs to no period.
     const billedIn = reason === 'late_usage' ? Number.NaN : period;
     const redemptions = runningAt(subscription.redemptions, this.now, billedIn);

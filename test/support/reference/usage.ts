@@ -189,7 +189,6 @@ export class Usage {
       return [];
     }
     for (const { usage } of states) {
-      this.markLate(usage);
       usage.isLate = false;
       this.mark(usage);
     }

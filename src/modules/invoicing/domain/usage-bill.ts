@@ -52,6 +52,8 @@ export function billOf(
   const isUnbilled = billed === null && together.length === 0 && terms !== null;
   const kept: UsageLineRequest = isUnbilled ? { ...request, billTerms: terms } : request;
   const byGroup = linesByGroup(ofPeriod);
+  // A correction bills all groups. So does a line that is billed again although its usage moved to another group.
+  const ofAllGroups = billed === null ? undefined : ofPeriod[0];
   return {
     meter: reading.meter,
     itemId: request.itemId,
@@ -63,7 +65,7 @@ export function billOf(
       group: group ?? [],
       quantity,
       events,
-      lineId: (billed === null ? byGroup.get(JSON.stringify(group)) : ofPeriod[0])?.id ?? null,
+      lineId: (byGroup.get(JSON.stringify(group)) ?? ofAllGroups)?.id ?? null,
     })),
   };
 }

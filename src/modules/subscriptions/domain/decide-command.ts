@@ -187,6 +187,7 @@ function decideIntervalChange(
         ...creditsOf(items, now, 'border', unitOf(offer)),
         ...advanceCharges(subscription, added, opened),
       ],
+      lateUsage: 'billed',
     },
     earned: earnedItems(closed, items, true),
     events: ['updated'],
