@@ -12,7 +12,7 @@ interface SearchSource {
   readonly text?: string;
   /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];
-  /** SQL conditions that an object meets if one of its values is the whole search text ({@link TEXTS}). Use indexes. */
+  /** SQL conditions that an object meets if one of its values is the whole search text. Each uses an index. */
   readonly exact?: readonly string[];
 }
 
@@ -22,12 +22,14 @@ interface SearchSource {
  */
 const MAX_RANKED = 1_000;
 
-/** Parameters with the whole search text: with single plain spaces, and as typed. */
-const TEXTS = ['$1::text', '$2::text'];
+/** Parameter with the whole search text with single plain spaces. */
+const TEXT = '$1::text';
+/** Parameter with the search text as typed; NULL if it is the same. */
+const TYPED = '$2::text';
 
 /** Compares the column with the query in its given, lower and upper case, because the index is case-sensitive. */
 const isQuery = (column: string): string =>
-  `${column} IN (${TEXTS.flatMap((text) => [text, `lower(${text})`, `upper(${text})`]).join(', ')})`;
+  `${column} IN (${[TEXT, TYPED].flatMap((text) => [text, `lower(${text})`, `upper(${text})`]).join(', ')})`;
 
 const CUSTOMER_NAME = 'customer.name';
 
@@ -57,7 +59,8 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     text: searchedText('one.name', "coalesce(one.email, '')", "coalesce(one.external_id, '')"),
     names: ['one.name', 'one.email', 'one.external_id'],
     exact: [
-      'lower(one.name) IN (lower($1), lower($2))',
+      `lower(one.name) = lower(${TYPED})`,
+      `lower(one.name) = lower(${TEXT})`,
       isQuery('one.email'),
       isQuery('one.external_id'),
     ],
@@ -155,8 +158,8 @@ export class SearchRepository {
   /**
    * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part of
    * the query. Sorts them by their {@link SearchSource.names}, such as name, code and number: first objects with a name
-   * that equals the query, then objects with a name that begins with it, then all others. Equal ranks are sorted by
-   * title.
+   * that equals the query as typed, then those that equal its text, then names that begin with it, then all others.
+   * Equal ranks are sorted by title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */
@@ -191,9 +194,10 @@ export class SearchRepository {
 }
 
 function rankOf(columns: readonly string[]): string {
-  const some = (condition: (column: string, text: string) => string): string =>
-    columns.flatMap((column) => TEXTS.map((text) => condition(column, text))).join(' OR ');
-  const equals = some((column, text) => `lower(${column}) = lower(${text})`);
-  const begins = some((column, text) => `starts_with(lower(${column}), lower(${text}))`);
-  return `CASE WHEN ${equals} THEN 0 WHEN ${begins} THEN 1 ELSE 2 END`;
+  const some = (condition: (column: string) => string): string =>
+    columns.map((column) => condition(`lower(${column})`)).join(' OR ');
+  const equals = (text: string) => some((column) => `${column} = lower(${text})`);
+  const begins = (text: string) => some((column) => `starts_with(${column}, lower(${text}))`);
+  return `CASE WHEN ${equals(TYPED)} THEN 0 WHEN ${equals(TEXT)} THEN 1
+    WHEN ${begins(TYPED)} OR ${begins(TEXT)} THEN 2 ELSE 3 END`;
 }

@@ -73,6 +73,15 @@ describe('short turns', () => {
     await Promise.all(all);
   });
 
+  it('are kept until the end if no work may run on', async () => {
+    const turns = new ShortTurns(1, 500, 0);
+    const all = ['a', 'b'].map((name) => running(turns, name));
+    expect(await after(500)).toEqual(['a']);
+    expect(await ended('a')).toEqual(['a', 'b']);
+    await ended('b');
+    await Promise.all(all);
+  });
+
   it('end with work that fails, and are not taken by work that stops waiting', async () => {
     const turns = new ShortTurns(1, 500, 1);
     const first = running(turns, 'a');

@@ -9,11 +9,14 @@ export class ShortTurns {
   private readonly turns: ConcurrencyLimiter;
   private readonly overdue: ConcurrencyLimiter;
 
-  /** @param maxTurnMs time after which a piece is overdue */
+  /**
+   * @param maxTurnMs time after which a piece is overdue
+   * @param maxOverdue maximum number of overdue pieces; 0: all keep their turns
+   */
   constructor(
     maxConcurrent: number,
     private readonly maxTurnMs: number,
-    maxOverdue: number,
+    private readonly maxOverdue: number,
   ) {
     this.turns = new ConcurrencyLimiter(maxConcurrent);
     this.overdue = new ConcurrencyLimiter(maxOverdue);
@@ -30,7 +33,10 @@ export class ShortTurns {
       endTurn();
       await Promise.allSettled([result]);
     };
-    const timer = setTimeout(() => void this.overdue.run(runOn), this.maxTurnMs);
+    const timer =
+      this.maxOverdue > 0
+        ? setTimeout(() => void this.overdue.run(runOn), this.maxTurnMs)
+        : undefined;
     try {
       return await result;
     } finally {

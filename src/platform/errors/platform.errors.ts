@@ -254,7 +254,7 @@ export const serviceUnavailable = defineProblem({
   title: 'The service is temporarily unavailable',
   meaning:
     'The service is stopping, its clock is wrong, its database is unreachable, overloaded or read-only, or too many ' +
-    'request bodies are in flight. Nothing was done. Try again after `Retry-After`.',
+    'requests are in flight. Nothing was done. Try again after `Retry-After`.',
   occurrence: (detail: string) => ({ detail, retryAfterSeconds: 2 }),
 });
 

@@ -11,7 +11,7 @@ export class Lifecycle implements OnModuleDestroy {
   private readonly reading = new Set<() => void>();
 
   constructor() {
-    // Each NDJSON body in flight listens.
+    // Each NDJSON body in flight and each waiting start of a subscription listens.
     setMaxListeners(0, this.stop.signal);
   }
 

@@ -22,13 +22,13 @@ import { type Append, StreamQueues } from './stream-queues';
 import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue';
 
 /**
- * Maximum number of commits that wait for locks, of each of three kinds: of lists, of single events, and of requests
- * that waited too long before. Each uses a connection.
+ * Maximum number of commits that wait for locks, of each of three kinds: of lists, of streams, and of streams with a
+ * request that waited too long before. Each uses a connection.
  */
 const MAX_WAITING = 4;
-/** The waiting commits of one kind use at most this part of the connections. */
+/** The waiting commits of one kind use at most this part of the connections, and all of streams at most twice this. */
 const MAX_SHARE = 0.2;
-/** Pool size from which two commits of lists, and two of single events, wait anyway: one of them can wait for long. */
+/** Pool size from which two commits of lists, and two of streams, wait anyway: one of them can wait for long. */
 const POOL_FOR_TWO = 6;
 /** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
 const MAX_RETRIES = 2;
@@ -78,7 +78,8 @@ export class IngestBatcher {
     const append = this.append.bind(this);
     const share = Math.min(MAX_WAITING, Math.max(1, Math.floor(databasePoolSize * MAX_SHARE)));
     const maxWaiting = Math.max(databasePoolSize < POOL_FOR_TWO ? 1 : 2, share);
-    this.streamQueues = new StreamQueues(append, maxWaiting, share);
+    const maxOfStreams = Math.max(2, Math.floor(databasePoolSize * MAX_SHARE * 2));
+    this.streamQueues = new StreamQueues(append, maxWaiting, share, maxOfStreams);
     this.listWaits = new ConcurrencyLimiter(maxWaiting);
     this.slowPath = {
       singles: this.sharedQueue(append, (request, reason) =>

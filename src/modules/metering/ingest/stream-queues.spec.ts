@@ -1,7 +1,7 @@
 import type { OnBusy } from '../store/usage-streams';
 import type { AppendOutcome, NotShared } from './append-outcome';
 import { until } from '../../../../test/support/until';
-import { StreamQueues } from './stream-queues';
+import { type Append, StreamQueues } from './stream-queues';
 import type { QueuedRequest } from './write-queue';
 
 const STORED: AppendOutcome = { accepted: 1, notStored: [] };
@@ -16,15 +16,17 @@ describe('queues of streams', () => {
   beforeEach(() => {
     writes = [];
     answers = [];
-    queues = new StreamQueues((group, onBusy) => {
-      const customers = group.map(customersOf).join(' ');
-      return new Promise((resolve, reject) => {
-        const end = (error?: Error) =>
-          error === undefined ? resolve(group.map(() => STORED)) : reject(error);
-        writes.push({ customers, onBusy, end });
-      });
-    }, 4);
+    queues = new StreamQueues(append, 4);
   });
+
+  const append: Append = (group, onBusy) => {
+    const customers = group.map(customersOf).join(' ');
+    return new Promise((resolve, reject) => {
+      const end = (error?: Error) =>
+        error === undefined ? resolve(group.map(() => STORED)) : reject(error);
+      writes.push({ customers, onBusy, end });
+    });
+  };
 
   const customersOf = ({ events }: QueuedRequest) =>
     events.map(({ customerId }) => customerId).join('');
@@ -110,6 +112,17 @@ describe('queues of streams', () => {
     for (const customer of 'ABCDE') await add(customer);
     await add('F', 'busy');
     expect(inProgress()).toEqual(['A', 'B', 'C', 'D', 'F']);
+  });
+
+  it('can share a smaller number of connections, of which blocked ones do not use all', async () => {
+    queues = new StreamQueues(append, 2, 1, 2);
+    for (const customer of 'AB') await add(customer);
+    for (const customer of 'CDE') await add(customer, 'busy');
+    expect(inProgress()).toEqual(['A', 'C']);
+    await end();
+    expect(inProgress()).toEqual(['C', 'D']);
+    for (let ends = 0; ends < 4; ends += 1) await end();
+    expect(answers.toSorted()).toEqual(['A', 'B', 'C', 'D', 'E']);
   });
 
   it('try requests again without waiting for other queues', async () => {

@@ -27,18 +27,22 @@ export class StreamQueues {
   private readonly waits: ConcurrencyLimiter;
   /** For blocked queues. Their next wait is often as long as the lock timeout. */
   private readonly longWaits: ConcurrencyLimiter;
+  private readonly allWaits: ConcurrencyLimiter;
 
   /**
    * @param maxWaiting maximum number of commits of queues that are not blocked that wait at the same time
    * @param maxBlocked the same for blocked queues
+   * @param maxOfBoth the same for all queues
    */
   constructor(
     private readonly append: Append,
     maxWaiting: number,
     maxBlocked = maxWaiting,
+    maxOfBoth = maxWaiting + maxBlocked,
   ) {
     this.waits = new ConcurrencyLimiter(maxWaiting);
     this.longWaits = new ConcurrencyLimiter(maxBlocked);
+    this.allWaits = new ConcurrencyLimiter(maxOfBoth);
   }
 
   /** Returns true if a request would probably wait too long for a lock, because earlier ones for its streams do. */
@@ -111,7 +115,7 @@ export class StreamQueues {
     // A retry waits for no turn: it ends soon.
     const outcomes = isRetry
       ? await this.append(group, 'hurry')
-      : await limiter.run(() => this.append(group, 'wait'));
+      : await limiter.run(() => this.allWaits.run(() => this.append(group, 'wait')));
     if (outcomes.some((outcome) => outcome !== 'busy')) this.blocked.delete(queue);
     return outcomes;
   }

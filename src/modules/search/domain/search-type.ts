@@ -35,8 +35,8 @@ const ID_START = /^([a-z]+)_([0-7][0-9a-hjkmnp-tv-z]{0,25})?$/;
 export interface SearchText {
   /** Text of a query with plain single spaces, and none around it. */
   readonly text: string;
-  /** Text as typed, because a stored name can contain other spaces. */
-  readonly typed: string;
+  /** Query as typed, because a stored name can contain other spaces; null if it is the same as the text. */
+  readonly typed: string | null;
   /** Words of the text, as {@link searchedParts} returns them. */
   readonly parts: readonly string[];
 }
@@ -51,12 +51,13 @@ export type SearchQuery =
  * Punctuation, and signs such as `$` and `+`, do not count as symbols. Returns `id` if the query can be the beginning
  * of an id, otherwise `words`.
  */
-export function readQuery(typed: string): SearchQuery {
-  const text = typed.trim().replaceAll(/\s+/gu, ' ');
+export function readQuery(given: string): SearchQuery {
+  const text = given.trim().replaceAll(/\s+/gu, ' ');
   if (text.length < MIN_QUERY_LENGTH || !/[\p{L}\p{N}\p{So}]/u.test(text))
     return { kind: 'nothing' };
   const prefix = ID_START.exec(text)?.[1];
   const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
+  const typed = given === text ? null : given;
   const words = { text, typed, parts: searchedParts(text) };
   return type === undefined ? { kind: 'words', ...words } : { kind: 'id', type, ...words };
 }
