@@ -12,7 +12,7 @@ describe('corrections of usage that two invoices billed', () => {
 
   afterAll(() => engine.close());
 
-  async function billed(first: number, late: number) {
+  async function billedOnce(...calls: readonly number[]) {
     const rate = await post(engine, '/v1/tax-rates', { name: 'VAT', percentage: '19' });
     const story = await Story.begin(engine, on('03-01'), { tax_rate_ids: [rate.id] });
     const { id: meter_id, event } = await story.meter();
@@ -21,17 +21,31 @@ describe('corrections of usage that two invoices billed', () => {
       { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '1', meter_id },
     ]);
     await story.subscribe(planId, { collection: 'send_invoice' });
-    const keys = [await story.reportUsage(event, on('03-01'), { n: first })];
+    const keys: string[] = [];
+    for (const n of calls) keys.push(await story.reportUsage(event, on('03-01'), { n }));
     await story.advance(on('04-01'));
+    const [, first] = await story.invoices();
+    if (first === undefined) throw new Error('An invoice billed the calls.');
+    return { story, keys, event, first };
+  }
+
+  async function billed(calls: number, late: number) {
+    const { story, keys, event, first: april } = await billedOnce(calls);
     keys.push(await story.reportUsage(event, on('03-01'), { n: late }));
     await story.advance(on('05-01'));
-    const [april, may] = (await story.invoices()).slice(1);
-    if (april === undefined || may === undefined) throw new Error('Two invoices billed calls.');
+    const may = (await story.invoices()).at(-1);
+    if (may === undefined) throw new Error('Two invoices billed calls.');
     return { story, keys, april, may };
   }
 
   const voidUsage = (idempotency_key?: string) =>
     engine.http.post('/v1/usage-events/void').send({ idempotency_key }).expect(200);
+
+  const pay = ({ id }: Invoice) =>
+    post(engine, `/v1/invoices/${id}/pay`, {
+      provider: 'sandbox',
+      payment_method_id: 'pm_sandbox_ok',
+    });
 
   /** Issues a credit note for a net amount of one line, and returns the answer. */
   const credit = async ({ id, lines }: Invoice, name: string, amount: number): Promise<object> => {
@@ -58,10 +72,7 @@ describe('corrections of usage that two invoices billed', () => {
 
   it('leave the other charges to refunds, after each of two corrections', async () => {
     const { story, keys, may } = await billed(777, 333);
-    const { id } = await post(engine, `/v1/invoices/${may.id}/pay`, {
-      provider: 'sandbox',
-      payment_method_id: 'pm_sandbox_ok',
-    });
+    const { id } = await pay(may);
     await voidUsage(keys[0]);
     await story.advance(on('06-01'));
     await voidUsage(keys[1]);
@@ -80,4 +91,46 @@ describe('corrections of usage that two invoices billed', () => {
     }
     await story.verify();
   });
+
+  const month = (number: number): string => on(`${String(number).padStart(2, '0')}-01`);
+
+  it.each([
+    { leaves: 119, voided: 'all', bills: 4 },
+    { leaves: 119, voided: 'all', bills: 7 },
+    { leaves: 595, voided: 'half', bills: 4 },
+  ])(
+    'give back what was paid, if a refund of the first bill leaves $leaves, and $bills bills follow',
+    async ({ leaves, voided, bills }) => {
+      const { story, keys, event, first } = await billedOnce(504, 496);
+      for (let place = 1; place <= bills; place += 1) {
+        keys.push(await story.reportUsage(event, on('03-01'), { n: 2 }));
+        await story.advance(month(4 + place));
+      }
+      const late = (await story.invoices()).slice(2);
+      const payment = await pay(first);
+      const payments = await Promise.all(late.map(pay));
+      const refunded = first.total - leaves;
+      await post(engine, `/v1/refunds/payment/${payment.id}`, { amount: refunded });
+      for (const key of voided === 'all' ? keys : keys.slice(0, 1)) await voidUsage(key);
+      await story.advance(month(5 + bills));
+      const corrections = (await story.invoices())
+        .flatMap(({ lines }) => lines)
+        .filter(({ amount }) => amount < 0);
+      const refunds = await Promise.all(
+        payments.map(({ id }) =>
+          post<{ readonly amount: number }>(engine, `/v1/refunds/payment/${id}`),
+        ),
+      );
+      const given = [
+        refunded,
+        ...corrections.map(({ amount, tax }) => -amount - tax),
+        ...refunds.map(({ amount }) => amount),
+      ];
+      const paid = [first, ...late].map(({ total }) => total);
+      const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0);
+      expect(late).toHaveLength(bills);
+      expect(sum(given)).toBe(sum(paid));
+      await story.verify();
+    },
+  );
 });

@@ -8,30 +8,33 @@ import { isInEffect } from './invoice-query';
 
 const CORRECTS = `line.amount < 0 AND line.trace #> '{corrects,taken}' IS NOT NULL`;
 
-const LINES_OF_USAGE = `
-    invoice_line line JOIN invoice billed_on ON billed_on.id = line.invoice_id AND ${isInEffect('billed_on')}
-    AND line.item_id = usage.item_id AND line.period_start_at = usage.period_start_at
-    AND line.period_end_at = usage.period_end_at AND line.kind IN ('usage', 'minimum', 'maximum')`;
-
 /**
- * Lists the steps of {@link takenFrom} for the usage of one item and period: the amounts that invoices billed, then
- * credit notes and usage corrections in the order of their creation. Ids sort by the real time of creation.
+ * Lists the steps of {@link takenFrom} for the usage of one item and period, if it was corrected: the amounts that
+ * invoices billed, then credit notes and usage corrections in the order of their creation. Ids sort by the real time of
+ * creation.
  */
 const STEPS = `
+  WITH line AS MATERIALIZED (
+    SELECT line.id, line.invoice_id, line.net + line.tax AS gross,
+      CASE WHEN ${CORRECTS} THEN line.trace -> 'corrects' END AS corrects
+    FROM invoice_line line JOIN invoice billed_on ON billed_on.id = line.invoice_id AND ${isInEffect('billed_on')}
+    WHERE line.item_id = usage.item_id AND line.period_start_at = usage.period_start_at
+      AND line.period_end_at = usage.period_end_at AND line.kind IN ('usage', 'minimum', 'maximum'))
   SELECT jsonb_agg(jsonb_build_object('invoiceId', invoice_id,
-      'grossMinor', jsonb_build_object('$bigint', gross::text), 'taken', taken) ORDER BY made COLLATE "C") AS steps
+      'grossMinor', jsonb_build_object('$bigint', gross::text), 'corrects', corrects) ORDER BY made COLLATE "C") AS steps
   FROM (
-    SELECT '' AS made, line.invoice_id, sum(line.net + line.tax) AS gross, '[]'::jsonb AS taken
-    FROM ${LINES_OF_USAGE} WHERE NOT (${CORRECTS}) GROUP BY line.invoice_id
+    SELECT '' AS made, invoice_id, sum(gross) AS gross, NULL::jsonb AS corrects
+    FROM line WHERE corrects IS NULL GROUP BY invoice_id
     UNION ALL
     SELECT split_part(note.id, '_', 2), line.invoice_id,
-      -(part #>> '{netMinor,$bigint}')::bigint - (part #>> '{taxMinor,$bigint}')::bigint, '[]'
-    FROM ${LINES_OF_USAGE} JOIN credit_note note ON note.invoice_id = line.invoice_id AND note.status = 'issued'
+      -(part #>> '{netMinor,$bigint}')::bigint - (part #>> '{taxMinor,$bigint}')::bigint, NULL
+    FROM line JOIN credit_note note ON note.invoice_id = line.invoice_id AND note.status = 'issued'
       CROSS JOIN jsonb_array_elements(note.lines) AS part
     WHERE part ->> 'lineId' = line.id
     UNION ALL
-    SELECT split_part(line.id, '_', 2), line.invoice_id, line.net + line.tax, line.trace #> '{corrects,taken}'
-    FROM ${LINES_OF_USAGE} WHERE ${CORRECTS}) AS step`;
+    SELECT split_part(id, '_', 2), invoice_id, gross, corrects FROM line WHERE corrects IS NOT NULL) AS step
+  WHERE EXISTS (SELECT FROM line WHERE corrects IS NOT NULL)
+  HAVING count(*) > 0`;
 
 /**
  * Calculates how much of the charges of invoices is left, with tax. Negative lines (credits and usage corrections) take
@@ -49,8 +52,7 @@ const HELD = `
     LATERAL (SELECT jsonb_agg(of_usage.steps) AS steps
       FROM (SELECT DISTINCT item_id, period_start_at, period_end_at FROM invoice_line
         WHERE invoice_id = invoice.id AND kind IN ('usage', 'minimum', 'maximum')) usage,
-        LATERAL (${STEPS}) of_usage
-      WHERE EXISTS (SELECT FROM ${LINES_OF_USAGE} WHERE ${CORRECTS})) corrected,
+        LATERAL (${STEPS}) of_usage) corrected,
     LATERAL (SELECT coalesce(sum(credit.net + credit.tax), 0) AS credited
       FROM invoice_line billed
         JOIN invoice_line credit ON credit.credits_line_id = billed.id

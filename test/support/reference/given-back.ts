@@ -73,22 +73,19 @@ export class CreditLimits {
     );
     return this.correctWithin(
       given,
-      sources.map(([from], index) => ({ from, amount: parts[index] ?? 0n, whole: 0n })),
+      sources.map(([from], index) => ({ from, amount: parts[index] ?? 0n })),
     );
   }
 
   /** Limits each part of a negative usage correction to the amount that its invoice can still give back. */
   correctWithin(
     given: Given,
-    wanted: readonly Taken[],
+    wanted: readonly Pick<Taken, 'from' | 'amount'>[],
   ): Given & { readonly taken: readonly Taken[] } {
-    const taken = wanted.map(({ from, amount }) => {
+    const taken = wanted.map(({ from, amount: all }) => {
       const invoice = this.invoiceOf(from);
-      return {
-        from,
-        amount: invoice === undefined ? amount : this.within(invoice, given, amount),
-        whole: 0n,
-      };
+      const amount = invoice === undefined ? all : this.within(invoice, given, all);
+      return { from, amount, most: costOf(given.back, amount), whole: 0n };
     });
     if (taken.length === 0) return { ...given, taken };
     return { ...this.limited(given, sum(taken.map(({ amount }) => amount))), taken };

@@ -29,6 +29,8 @@ export interface Back {
 export interface Taken {
   readonly from: readonly BilledLine[];
   readonly amount: bigint;
+  /** Amount with exclusive tax, each rate rounded up: the least that refunds can have left of the invoice. */
+  readonly most: bigint;
   /** Amount with exclusive tax. Set when the invoice of the correction is finalized. */
   whole: bigint;
 }

@@ -1,41 +1,45 @@
-import { allocate, lesser, nonNegative } from '../../../core/money';
+import { type HeldLines, maxWithTax } from '../../../core/invoice';
+import { lesser, nonNegative } from '../../../core/money';
 import type { TakenFrom } from './given-back';
 
 /**
  * Change of the amount that invoices hold of the usage of one item and period, with tax, in minor units. Positive: the
- * invoice billed it. Negative: a credit note of the invoice took it, or a usage correction on the invoice, which takes
- * it from the invoices in `taken`.
+ * invoice billed it. Negative: a credit note of the invoice took it, or a usage correction on the invoice.
  */
 export interface UsageStep {
   readonly invoiceId: string;
   readonly grossMinor: bigint;
-  /** Parts of a usage correction before exclusive tax; empty for other steps. */
-  readonly taken: readonly TakenFrom[];
+  /** Only of usage corrections: they take the amount from the invoices in `taken`. */
+  readonly corrects: {
+    /** Parts before exclusive tax. */
+    readonly taken: readonly TakenFrom[];
+    readonly held?: HeldLines;
+  } | null;
+}
+
+interface Source {
+  readonly invoiceId: string;
+  readonly amountMinor: bigint;
+  /** Amount, with tax, that the invoice holds of the usage. */
+  readonly leftMinor: bigint;
 }
 
 /**
- * Returns how much usage corrections took from an invoice, with tax. Each correction is divided in proportion to `taken`
- * by largest remainder. A part that exceeds what its invoice holds of the usage at that step passes the excess on to
- * those that hold more than their part, in the order of `taken`. So the parts of a correction add up to it, and the last
- * correction takes from each invoice the tax that this invoice billed, however it was rounded. Later steps do not change
- * the parts, because refunds rely on them.
+ * Returns how much usage corrections took from an invoice, with tax. Later steps do not change the parts of a correction,
+ * because refunds rely on them.
  * @param steps in the order of their creation
  */
 export function takenFrom(invoiceId: string, steps: readonly UsageStep[]): bigint {
   const left = new Map<string, bigint>();
   const add = (id: string, minor: bigint): unknown => left.set(id, (left.get(id) ?? 0n) + minor);
   let takenMinor = 0n;
-  for (const step of steps) {
-    const sources = step.taken.filter(({ amountMinor }) => amountMinor > 0n);
-    if (step.taken.length === 0) add(step.invoiceId, step.grossMinor);
-    if (sources.length === 0) continue;
-    const parts = passExcess(
-      allocate(
-        -step.grossMinor,
-        sources.map(({ amountMinor }) => amountMinor),
-      ),
-      sources.map((source) => nonNegative(left.get(source.invoiceId) ?? 0n)),
-    );
+  for (const { corrects, grossMinor, ...step } of steps) {
+    const taken = corrects?.taken ?? [];
+    if (taken.length === 0) add(step.invoiceId, grossMinor);
+    const sources = taken
+      .filter(({ amountMinor }) => amountMinor > 0n)
+      .map((source) => ({ ...source, leftMinor: nonNegative(left.get(source.invoiceId) ?? 0n) }));
+    const parts = divide(-grossMinor, sources, corrects?.held);
     sources.forEach((source, index) => {
       const partMinor = parts[index] ?? 0n;
       add(source.invoiceId, -partMinor);
@@ -45,16 +49,46 @@ export function takenFrom(invoiceId: string, steps: readonly UsageStep[]): bigin
   return takenMinor;
 }
 
-/** Moves what exceeds a limit to parts below theirs, the first ones first. An excess for which none has room stays. */
-function passExcess(parts: readonly bigint[], limits: readonly bigint[]): readonly bigint[] {
-  const passed = [...parts];
-  const overOf = (index: number): bigint => (passed[index] ?? 0n) - (limits[index] ?? 0n);
-  for (const from of parts.keys()) {
-    for (const to of parts.keys()) {
-      const movedMinor = nonNegative(lesser(overOf(from), -overOf(to)));
-      passed[from] = (passed[from] ?? 0n) - movedMinor;
-      passed[to] = (passed[to] ?? 0n) + movedMinor;
-    }
+/**
+ * Divides a correction in proportion to the amounts of its sources. No part exceeds its proportion rounded up, nor its
+ * amount with the tax rounded up: refunds can have left no more of the invoice. Within these limits the parts add up to
+ * the correction, and prefer what each invoice holds of the usage. If the limits are too low, each part is rounded up:
+ * then too little is left to refund, rather than too much.
+ */
+function divide(
+  grossMinor: bigint,
+  sources: readonly Source[],
+  held: HeldLines | undefined,
+): readonly bigint[] {
+  const wholeMinor = totalOf(sources.map(({ amountMinor }) => amountMinor));
+  const limited = sources.map(({ amountMinor, leftMinor }) => {
+    const floorMinor = (grossMinor * amountMinor) / wholeMinor;
+    const remainder = (grossMinor * amountMinor) % wholeMinor;
+    const upMinor = remainder === 0n ? floorMinor : floorMinor + 1n;
+    const mostMinor = held === undefined ? 0n : lesser(upMinor, maxWithTax(held, amountMinor));
+    const partMinor = lesser(mostMinor, leftMinor);
+    return { leftMinor, floorMinor, remainder, upMinor, mostMinor, partMinor };
+  });
+  if (totalOf(limited.map(({ mostMinor }) => mostMinor)) < grossMinor) {
+    return limited.map(({ upMinor }) => upMinor);
   }
-  return passed;
+  const excessMinor = totalOf(limited.map(({ partMinor }) => partMinor)) - grossMinor;
+  const lowered = new Set(
+    limited
+      .filter(({ partMinor, floorMinor }) => partMinor > floorMinor)
+      .toSorted((one, other) =>
+        Number(one.remainder - other.remainder || one.leftMinor - other.leftMinor),
+      )
+      .slice(0, Number(nonNegative(excessMinor))),
+  );
+  let missingMinor = nonNegative(-excessMinor);
+  return limited.map((one) => {
+    const moreMinor = lesser(missingMinor, one.mostMinor - one.partMinor);
+    missingMinor -= moreMinor;
+    return one.partMinor + moreMinor - (lowered.has(one) ? 1n : 0n);
+  });
+}
+
+function totalOf(minors: readonly bigint[]): bigint {
+  return minors.reduce((total, minor) => total + minor, 0n);
 }
