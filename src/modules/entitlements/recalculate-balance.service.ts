@@ -96,7 +96,7 @@ export class RecalculateBalanceService {
       entitlement.type === 'metered'
         ? await this.advance(one, start, terms, {
             allowance,
-            windowRule: await this.sources.formerRule(before, given.windowRule, now),
+            windowRule: await this.sources.formerRule(before, given, now),
           })
         : withoutExpired(start, now);
     await this.grants.write({ entitlement, row: before }, running, after, now);
