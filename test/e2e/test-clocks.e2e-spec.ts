@@ -1,3 +1,4 @@
+import { Allowances, createEntitlement } from '../support/allowances';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { EVENTS } from '../support/stored-events';
 
@@ -152,6 +153,37 @@ describe('test clocks', () => {
     });
     expect(await story.invoices()).toHaveLength(4);
     await story.verify();
+  });
+
+  it('store no refused consumption while advancing or failed', async () => {
+    const { id: clockId } = (await create('2026-03-01T00:00:00Z')).body as { id: string };
+    const customer = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Ada', test_clock_id: clockId });
+    const allowances = new Allowances(engine, (customer.body as { id: string }).id);
+    const { key } = await createEntitlement(engine);
+    await allowances.grant(key, { value: '10' });
+    expect(await allowances.consume(key, '11', 'stored')).toMatchObject({ allowed: false });
+    const consume = async (quantity: string, idempotency_key: string) => {
+      const body = { quantity, idempotency_key };
+      return (await engine.http.post(`${allowances.path(key)}/consume`).send(body)).body as object;
+    };
+    const setStatus = (status: string, target: string | null = null) =>
+      engine.database.query('UPDATE test_clock SET status = $2, target_at = $3 WHERE id = $1', [
+        clockId,
+        status,
+        target,
+      ]);
+    for (const status of ['advancing', 'failed']) {
+      await setStatus(status, '2026-03-02T00:00:00Z');
+      const refusal = { status: 409, code: `test_clock_${status}` };
+      expect(await consume('10', 'allowed')).toMatchObject(refusal);
+      expect(await consume('11', 'refused')).toMatchObject(refusal);
+      expect(await consume('11', 'stored')).toMatchObject({ allowed: false });
+    }
+    await setStatus('ready');
+    await allowances.grant(key, { value: '1' });
+    expect(await allowances.consume(key, '11', 'refused')).toMatchObject({ allowed: true });
   });
 
   it('continue with the same call after a failure of the database', async () => {

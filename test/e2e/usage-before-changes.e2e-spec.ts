@@ -406,17 +406,24 @@ describe('usage in a window that is opened after a subscription changed', () => 
     },
   );
 
-  it('uses the new allowance from the start of a period within the former day', async () => {
-    await subscribe('day');
-    await command('change', { plan_id: await plan('50', 'day'), when: 'period_end' });
-    engine.clock.set('2026-04-10T00:00:01Z');
-    await runDue();
-    engine.clock.set('2026-04-11T00:03:00Z');
-    await use();
-    engine.clock.set('2026-04-11T00:05:00Z');
-    await runDue();
-    expect(await figures()).toEqual(['80', '80', '0']);
-  });
+  it.each([[null], ['2026-12-01T00:00:00Z']])(
+    'uses the new allowance from the start of a period within the former day (date by a wrong clock before it: %s)',
+    async (misdated) => {
+      await subscribe('day');
+      await command('change', { plan_id: await plan('50', 'day'), when: 'period_end' });
+      await engine.database.query(
+        'UPDATE customer_entitlement SET updated_at = coalesce($2, updated_at) WHERE customer_id = $1',
+        [customerId, misdated],
+      );
+      engine.clock.set('2026-04-10T00:00:01Z');
+      await runDue();
+      engine.clock.set('2026-04-11T00:03:00Z');
+      await use();
+      engine.clock.set('2026-04-11T00:05:00Z');
+      await runDue();
+      expect(await figures()).toEqual(['80', '80', '0']);
+    },
+  );
 
   it('is not covered after the end of a grace period', async () => {
     await subscribe('day');

@@ -96,7 +96,7 @@ export class RecalculateBalanceService {
       entitlement.type === 'metered'
         ? await this.advance(one, start, terms, {
             allowance,
-            windowRule: await this.sources.formerRule(before, given.windowRule, now),
+            windowRule: await this.sources.formerRule(before, given, now),
           })
         : withoutExpired(start, now);
     await this.grants.write({ entitlement, row: before }, running, after, now);
@@ -261,7 +261,7 @@ function rowOf(
   // recalculates the balance if the entitlement has a meter or the customer has grants.
   const isOpenedByRenewal = given.windowRule !== null && counter.window?.reset === 'period';
   const isDue = isEntitled && (entitlement.meterId !== null || grants.length > 0);
-  return nextVersion(before, now, {
+  const changed = nextVersion(before, now, {
     validUntil: earliest([windowEndAt, ...ends]),
     isEntitled,
     allowance: given.amount,
@@ -279,4 +279,6 @@ function rowOf(
     dueAt: isDue ? earliest([isOpenedByRenewal ? null : windowEndAt, ...ends]) : null,
     leaseEndsAt: null,
   });
+  // An `updatedAt` after `now` was written by a wrong clock.
+  return { ...changed, updatedAt: now };
 }

@@ -70,21 +70,26 @@ export class SourcesService {
   }
 
   /**
-   * Returns the rule for windows that started before now. Normally this is `current`, the rule that applies now. But if
-   * the stored window is a calendar window that ended while the stored terms of its subscription still applied, it is
-   * the rule of that window, because the plan may have got another reset only later.
+   * Returns the rule for windows that started before now. Normally this is the rule of `given`, which applies now. But
+   * if the stored window is a calendar window that ended while the stored terms of its subscription still applied, it
+   * is the rule of that window. The plan may have got another reset only later, and a subscription that leads since
+   * then may have another time zone.
    */
   async formerRule(
     row: BalanceRow,
-    current: WindowRule | null,
+    { windowRule: current, sources: given }: Pick<CustomerAllowance, 'windowRule' | 'sources'>,
     now: Date,
   ): Promise<WindowRule | null> {
     const { reset, windowEndAt, sources } = row;
-    if (windowEndAt === null || windowEndAt >= now || reset === current?.reset) return current;
+    if (windowEndAt === null || windowEndAt >= now) return current;
     const leading = sources.find(({ type }) => type === 'plan')?.subscriptionId ?? null;
     if (reset === null || reset === 'period' || reset === 'never' || leading === null)
       return current;
+    const isSameReset = reset === current?.reset;
+    const leadingNow = given.find(({ kind }) => kind === 'plan')?.subscriptionId;
+    if (isSameReset && leading === leadingNow) return current;
     const subscription = await this.subscriptions.get(leading);
+    if (isSameReset && subscription.timeZone === current.billing.anchor.timeZone) return current;
     const end = endOf(subscription, row);
     if (end !== null && end <= windowEndAt) return current;
     const { startAt } = subscription;

@@ -28,7 +28,10 @@ export interface DueQueue<Row extends DueRow> {
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
   /** Returns true while work that is due in real time must wait. Does not affect work on test clocks. */
   readonly isHeld?: () => Promise<boolean>;
-  /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
+  /**
+   * Divides two or more rows into batches, which run one after the other. If absent, all rows are one batch. If it
+   * throws, each row is a batch.
+   */
   readonly batchesOf?: (rows: readonly Row[]) => Batches<Row> | Promise<Batches<Row>>;
   /**
    * Reaction when a rule refuses work on a test clock. `postpone`: the work is tried again a day later on the clock.
@@ -135,7 +138,7 @@ export class DueQueues {
     readClock: () => Date,
     onItemFailure: (error: unknown, row: Row) => void | Promise<void>,
   ): Promise<void> {
-    for (const batch of (await queue.batchesOf?.(rows)) ?? [rows]) {
+    for (const batch of await this.divide(queue, rows)) {
       await runAsBatch(batch, (some) => queue.run(some, readClock()), {
         onBatchFailure: (error) => {
           this.logger.warn(
@@ -149,6 +152,21 @@ export class DueQueues {
           await onItemFailure(error, row);
         },
       });
+    }
+  }
+
+  /** If the rows cannot be divided, each is a batch of its own, so that one damaged row does not stop the others. */
+  private async divide<Row extends DueRow>(
+    { name, batchesOf }: DueQueue<Row>,
+    rows: readonly Row[],
+  ): Promise<Batches<Row>> {
+    if (batchesOf === undefined || rows.length < 2) return [rows];
+    try {
+      return await batchesOf(rows);
+    } catch (error) {
+      const text = 'due work could not be divided, and is done one by one';
+      this.logger.warn({ err: error, work: name, items: rows.length }, text);
+      return rows.map((row) => [row]);
     }
   }
 

@@ -19,8 +19,8 @@ const MAX_RENEWALS_PER_COMMIT = 100;
 
 /**
  * Maximum number of entitlement balances that the renewals of a commit recalculate, as in a commit of usage (decision
- * 239). Consumptions, usage events and some checks of all customers of the commit wait meanwhile. A single renewal
- * recalculates all balances of its customer.
+ * 239), unless a single customer has more. Consumptions, usage events and some checks of all customers of the commit
+ * wait meanwhile.
  */
 const MAX_BALANCES_PER_COMMIT = 20;
 

@@ -22,7 +22,7 @@ describe('the batches of renewals', () => {
     expect(batches('abab', { a: 10, b: 10 })).toEqual(['abab']);
   });
 
-  it('have a renewal with more balances for themselves, besides renewals without any', () => {
+  it('recalculate more only for a single customer, besides renewals without balances', () => {
     expect(batches('abcbd', { b: 100, d: 1 })).toEqual(['a', 'bcb', 'd']);
   });
 });

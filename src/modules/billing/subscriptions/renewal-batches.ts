@@ -1,6 +1,6 @@
 /**
- * Divides renewals, in their order, into batches that recalculate at most `maxBalances` balances each. The renewals of
- * one customer in a batch recalculate its balances once. A renewal with more balances is a batch of its own.
+ * Divides renewals, in their order, into batches that recalculate at most `maxBalances` balances each, or those of one
+ * customer that has more. The renewals of one customer in a batch recalculate its balances once.
  * @param balances number of balances to recalculate, by customer
  */
 export function renewalBatches<Renewal extends { readonly customerId: string }>(
