@@ -1,5 +1,6 @@
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
 import type Stripe from 'stripe';
+import { type CapturedLog, captureLog } from '../support/leaks';
 import { postingsOf, verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { eventsOf } from '../support/test-app';
@@ -12,8 +13,10 @@ interface Dispute {
 
 describe('a report of a dispute', () => {
   let story: EngineWithStripe;
+  let log: CapturedLog;
 
   beforeAll(async () => {
+    log = captureLog();
     story = await startEngineWithStripe();
   });
 
@@ -26,7 +29,10 @@ describe('a report of a dispute', () => {
     expect(await unfinished()).toBe(0);
   });
 
-  afterAll(() => story.close());
+  afterAll(async () => {
+    await story.close();
+    log.stop();
+  });
 
   const disputesOf = async (payment: string): Promise<readonly Dispute[]> =>
     (await story.get<{ data: Dispute[] }>(`/v1/disputes?payment_id=${payment}`)).data;
@@ -89,6 +95,19 @@ describe('a report of a dispute', () => {
       story.stripe.closeDispute(reference, 'lost');
     });
     expect(await disputesOf(payment)).toMatchObject([{ status: 'lost', amount_lost: 0 }]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: false });
+  });
+
+  it('of an appeal does not open the dispute if it was won again before the report was applied', async () => {
+    const { payment } = await story.paid();
+    const dispute = story.stripe.openDispute(story.intentOf(payment));
+    story.stripe.closeDispute(dispute.id, 'won');
+    await story.notified();
+    story.stripe.appealDispute(dispute.id);
+    await overtake(() => {
+      story.stripe.closeDispute(dispute.id, 'won');
+    });
+    expect(await disputesOf(payment)).toMatchObject([{ status: 'won', amount_lost: 0 }]);
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: false });
   });
 
@@ -164,6 +183,28 @@ describe('a report of a dispute', () => {
       ]);
     },
   );
+
+  it('of a second withdrawal is logged as an error, and posts nothing', async () => {
+    const { payment } = await story.paid();
+    const dispute = story.stripe.openDispute(story.intentOf(payment));
+    story.stripe.closeDispute(dispute.id, 'won');
+    await story.notified();
+    const [{ id } = { id: '' }] = await disputesOf(payment);
+    const logged = () =>
+      log
+        .text()
+        .split('\n')
+        .filter((line) => line.includes(id) && line.includes('is not posted'));
+    expect(logged()).toEqual([]);
+
+    story.stripe.appealDispute(dispute.id);
+    dispute.balance_transactions.push(...dispute.balance_transactions.slice(0, 1));
+    story.stripe.closeDispute(dispute.id, 'lost');
+    await story.notified();
+    expect(logged()[0]).toContain('"level":"error"');
+    expect(logged()[0]).toContain(`"payment_id":"${payment}"`);
+    expect(await postingsOf(story.engine, id)).toEqual(WON);
+  });
 
   it('about a customer on a test clock is dated by that clock, and is left alone once the clock is deleted', async () => {
     const now = '2027-03-01T00:00:00.000Z';

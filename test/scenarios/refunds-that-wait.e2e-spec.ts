@@ -7,6 +7,7 @@ import { eventsOf } from '../support/test-app';
 import { until } from '../support/until';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 interface Payment {
   readonly status: string;
@@ -120,7 +121,7 @@ describe('a refund at Stripe that its payment cannot give yet', () => {
 
   it('is dated when the discrepancy is applied, even if a wrong clock failed the payment', async () => {
     const now = story.engine.clock.now().toISOString();
-    story.engine.clock.advanceMs(20 * 86_400_000);
+    story.engine.clock.advanceMs(20 * DAY_MS);
     const { customer, payment, discrepancy } = await succeededLate();
     story.engine.clock.set(now);
     await refundThere(payment, 800);
@@ -213,15 +214,17 @@ describe('a refund at Stripe that its payment cannot give yet', () => {
     return data.filter((one) => one.provider_reference === refund).map(({ type }) => type);
   }
 
-  it('is no difference in a reconciliation, unless the discrepancy is dismissed', async () => {
+  it('is a difference in reconciliations only after a day, even if its discrepancy is open still', async () => {
     const { payment, discrepancy } = await succeededLate();
     const refund = await refundThere(payment, 800);
     expect(await differencesOf(refund)).toEqual([]);
+    story.engine.clock.advanceMs(DAY_MS);
+    expect(await differencesOf(refund)).toEqual(['missing_here']);
     await resolve(discrepancy, 'dismiss');
     expect(await differencesOf(refund)).toEqual(['missing_here']);
   });
 
-  it('is no difference in a reconciliation while a refund here is pending', async () => {
+  it('is a difference in reconciliations only after a day, even if a refund here is pending still', async () => {
     const { customer } = await story.customerWith('pm_card_visa');
     const { id: payment } = await story.pay(customer);
     story.stripe.faults.plan('reset_before', { operation: 'refunds.create', times: 2 });
@@ -229,6 +232,25 @@ describe('a refund at Stripe that its payment cannot give yet', () => {
     const refund = await refundThere(payment, 700);
     expect(await refundsOf(payment)).toMatchObject([{ status: 'pending', amount: 600 }]);
     expect(await differencesOf(refund)).toEqual([]);
+    story.engine.clock.advanceMs(DAY_MS);
+    expect(await differencesOf(refund)).toEqual(['missing_here']);
+  });
+
+  it('does not hide differences once it is booked', async () => {
+    const { payment } = await story.paid();
+    const { id } = await story.post(`/v1/refunds/payment/${payment}`, { amount: 600 });
+    const there = [...story.stripe.account.refunds.values()].find(
+      ({ metadata }) => metadata?.['refund_id'] === id,
+    );
+    if (there === undefined) throw new Error(`Stripe has no refund ${id}.`);
+    there.amount = 500;
+    // A process of the previous release can book a refund, and leave its row here.
+    await story.engine.database.query(
+      `INSERT INTO waiting_refund (payment_id, reference, amount, created_at) VALUES ($1, $2, 600, $3)`,
+      [payment, there.id, story.engine.clock.now()],
+    );
+    expect(await differencesOf(there.id)).toEqual(['amount']);
+    there.amount = 600;
   });
 
   it('is deleted with the test clock of its customer', async () => {

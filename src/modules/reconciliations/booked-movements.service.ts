@@ -97,14 +97,10 @@ export class BookedMovementsService {
     return (await this.payments.findReported([], [chargeReference ?? reference])).length > 0;
   }
 
-  /**
-   * Returns true if a reported refund is not booked yet, but will be without further reports of the provider
-   * ({@link WaitingRefundsService.isAwaited}).
-   */
-  async isAwaited({ reference, chargeReference }: ProviderMovement): Promise<boolean> {
-    if (chargeReference === null) return false;
-    const [payment] = await this.payments.findReported([], [chargeReference]);
-    return payment !== undefined && this.waitingRefunds.isAwaited(payment, reference);
+  /** Returns true if a reported refund has begun to wait for its payment only lately ({@link WaitingRefundsService}). */
+  async isAwaited(refund: ProviderMovement): Promise<boolean> {
+    const [paymentId] = (await this.paymentsOf([refund])).values();
+    return paymentId !== undefined && this.waitingRefunds.isAwaited(paymentId, refund.reference);
   }
 
   /** Returns booked succeeded charges or refunds that were sent to the provider in a period, oldest first. */

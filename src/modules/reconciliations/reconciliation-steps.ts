@@ -244,11 +244,11 @@ export class ReconciliationSteps {
     }
     // Processes of the previous release store ids of other services like ours, so the list does not say what is ours.
     const isOwn = (await this.books.filterOwn(kind, [seen])).length > 0;
-    if (!isOwn || (await this.books.isAwaited(seen)))
+    const found = (await this.books.finderFor(kind, [seen]))(seen);
+    if (!isOwn || (found === null && (await this.books.isAwaited(seen))))
       return { booked: null, reported: null, position, isReturned: false };
-    const bookedOf = await this.books.finderFor(kind, [seen]);
     const isReturned = seen.isChargeRefunded && !(await this.books.hasCharge(seen));
-    return { booked: bookedOf(seen), reported: seen, position, isReturned };
+    return { booked: found, reported: seen, position, isReturned };
   }
 
   private async difference(

@@ -46,7 +46,8 @@ export class SettleRefundService {
   ) {}
 
   /**
-   * Changes a failed or canceled refund to succeeded, in the caller's transaction. The caller has locked the customer.
+   * Changes a failed or canceled refund to succeeded, in the caller's transaction. The caller has locked the payment
+   * and its customer.
    * @param reference the provider's id of the refund
    * @param discrepancy the report of the success
    * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`,

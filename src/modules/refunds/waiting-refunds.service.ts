@@ -3,11 +3,14 @@ import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { DiscrepanciesService, type Payment, PaymentRefundsService } from '../payments';
+import { type Payment, PaymentRefundsService } from '../payments';
 import { newRefund } from './domain/refund';
 import { refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
+
+/** Time for which reconciliations ignore a waiting refund. A pending refund that it waits for is asked about within hours. */
+const AWAITED_MS = 86_400_000;
 
 /**
  * Stores refunds that a provider reported and that are missing here, as pending refunds. A refund must wait while its
@@ -23,7 +26,6 @@ export class WaitingRefundsService {
     private readonly refunds: RefundsRepository,
     private readonly waiting: WaitingRefundsRepository,
     private readonly payments: PaymentRefundsService,
-    private readonly discrepancies: DiscrepanciesService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -81,14 +83,13 @@ export class WaitingRefundsService {
   }
 
   /**
-   * Returns true if a refund waits for a pending refund of its payment to end, or for an open discrepancy of its payment
-   * to be applied. Returns false if it waits for ever, because the discrepancy was dismissed, for example. Locks nothing.
+   * Returns true if a refund has waited for less than a day. If it waits longer, an operator must look at it. Locks nothing.
    * @param reference the provider's id of the refund
    */
-  async isAwaited({ id, amountRefundPending }: Payment, reference: string): Promise<boolean> {
-    const waiting = await this.waiting.findOf(id);
-    if (!waiting.some((refund) => refund.reference === reference)) return false;
-    return amountRefundPending > 0n || this.discrepancies.hasOpenSuccess(id);
+  async isAwaited(paymentId: string, reference: string): Promise<boolean> {
+    const since = await this.waiting.waitsSince(paymentId, reference);
+    // A date in the future is that of a wrong clock.
+    return since !== null && Math.abs(this.clock.now().getTime() - since.getTime()) < AWAITED_MS;
   }
 
   /** Removes a waiting refund that failed or was canceled at the provider. A no-op if the refund does not wait. */

@@ -14,10 +14,6 @@ const REFUND_REPORTS = `
 const OPEN_REPORT = `
   WHERE subject_id = $1 AND status = 'open' AND reported_status = 'succeeded' AND provider_reference = $2 FOR UPDATE`;
 
-const OPEN_SUCCESS = `
-  SELECT FROM provider_discrepancy
-  WHERE payment_id = $1 AND refund_id IS NULL AND status = 'open' AND reported_status = 'succeeded'`;
-
 const COUNT_OPEN = `
   SELECT count(*) FILTER (WHERE refund_id IS NULL)::int AS payment, count(refund_id)::int AS refund
   FROM provider_discrepancy WHERE status = 'open'`;
@@ -71,11 +67,6 @@ export class DiscrepanciesRepository {
    */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
-  }
-
-  /** Returns true if a payment that has ended here has an open report that it succeeded. */
-  async hasOpenSuccess(paymentId: string): Promise<boolean> {
-    return (await this.database.query(OPEN_SUCCESS, [paymentId])).length > 0;
   }
 
   async updateStatus(discrepancy: Discrepancy): Promise<void> {

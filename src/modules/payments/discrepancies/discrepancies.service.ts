@@ -93,11 +93,6 @@ export class DiscrepanciesService {
     return this.discrepancies.refundReportsOf(paymentId);
   }
 
-  /** Returns true if a payment that has ended here has an open report that it succeeded. */
-  hasOpenSuccess(paymentId: string): Promise<boolean> {
-    return this.discrepancies.hasOpenSuccess(paymentId);
-  }
-
   list(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {
     return this.discrepancies.page(status, request);
   }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { postDisputeLost, postDisputeReinstated, postDisputeWithdrawn } from '../../../core/ledger';
 import { lesser } from '../../../core/money';
 import { changedAt } from '../../../core/next-version';
@@ -27,6 +27,8 @@ import { LostCreditService } from './lost-credit.service';
 
 @Injectable()
 export class DisputesService {
+  private readonly logger = new Logger('disputes');
+
   constructor(
     private readonly database: Database,
     private readonly disputes: DisputesRepository,
@@ -58,8 +60,9 @@ export class DisputesService {
    * Applies a report of the provider: stores the dispute, records its events, posts the moved funds to the ledger, and
    * updates the payment. A repeated report changes nothing.
    * @param knownVersion version of the dispute before the provider was asked; 0 if the dispute was not recorded
-   * @returns false if another report was applied meanwhile. The caller must then ask the provider again, because
-   *   `reported` may be older than that report
+   * @returns false if the caller must ask the provider again, because `reported` may be older than the recorded dispute:
+   *   another report was applied meanwhile, or a decided dispute was opened again. A dispute that was appealed and decided
+   *   alike has its former version, so the version does not show that the report of the appeal is old
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -70,6 +73,7 @@ export class DisputesService {
       const of = { customerId, paymentId, provider, currency };
       const before = found ?? newDispute({ ...of, id: newId('dsp') }, reported, now);
       const { after, money } = withReport(before, reported, now);
+      if (after.amountWithdrawn < reported.amountWithdrawn) this.logUnposted(after, reported);
       if (after === before) return true;
       if ((found?.version ?? 0) !== knownVersion) return false;
       if (found === null) await this.disputes.insert(after);
@@ -78,8 +82,15 @@ export class DisputesService {
       const totals = await this.disputes.totalsOf(paymentId);
       await this.post(after, money, { ...payment, amountLost: totals.amountLost }, now);
       await this.payments.recordDisputes(payment, totals, now);
-      return true;
+      return found === null || !isDecided(found) || isDecided(after);
     });
+  }
+
+  private logUnposted({ id, paymentId }: Dispute, { amountWithdrawn }: ReportedDispute): void {
+    this.logger.error(
+      { dispute_id: id, payment_id: paymentId, reported_amount: amountWithdrawn.toString() },
+      'a further withdrawal of a dispute is not posted',
+    );
   }
 
   private async recordEvents(
