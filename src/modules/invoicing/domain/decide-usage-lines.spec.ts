@@ -347,9 +347,15 @@ describe('usage of a void invoice', () => {
   });
 
   it.each([
-    [[of('eu', '200'), of('us', '50')], ['il_1', 'il_2']],
+    [
+      [of('eu', '200'), of('us', '50')],
+      ['il_1', 'il_2'],
+    ],
     // The first line stands for usage that moved to a group without a line, because its amount is billed.
-    [[of('eu', '200'), of('asia', '50')], ['il_1', 'il_1']],
+    [
+      [of('eu', '200'), of('asia', '50')],
+      ['il_1', 'il_1'],
+    ],
     [[of('asia', '250')], ['il_1']],
   ])('has the line of its group in the record of the same lines', (parts, ids) => {
     const byGroup = requestOf(perUnit, {}, true);
