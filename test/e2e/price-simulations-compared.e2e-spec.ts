@@ -370,11 +370,11 @@ describe('a simulation of prices, compared with a customer who was billed at the
       type: 'progress',
     });
     await post(engine, `/v1/invoices/${bill}/reissue`);
+    const price = { ...calls(), meter_id };
+    const both = { old_amount: 1_000, new_amount: 500 };
+    expect(await simulated(story, plan, price)).toMatchObject(both);
     await story.advance(IN_JULY);
-    expect(await simulated(story, plan, { ...calls(), meter_id })).toMatchObject({
-      old_amount: 1_000,
-      new_amount: 500,
-    });
+    expect(await simulated(story, plan, price)).toMatchObject(both);
   });
 
   // Discounts stay as they were, so usage that is taken back is compared without a coupon.

@@ -351,19 +351,21 @@ describe('usage of a void invoice', () => {
       [of('eu', '200'), of('us', '50')],
       ['il_1', 'il_2'],
     ],
-    // The first line stands for usage that moved to a group without a line, because its amount is billed.
     [
       [of('eu', '200'), of('asia', '50')],
-      ['il_1', 'il_1'],
+      [null, null],
     ],
-    [[of('asia', '250')], ['il_1']],
-  ])('has the line of its group in the record of the same lines', (parts, ids) => {
-    const byGroup = requestOf(perUnit, {}, true);
-    const { lines } = invoiceOf(byGroup, [of('eu', '200'), of('us', '50')]);
-    const reading = { meter: METER, countedFrom: JANUARY.startAt, upToPosition: 8n, parts };
-    const billed = billedByOthers(0n, '0');
-    const { unchanged } = usageToRebill({ lines }, [{ request: byGroup, reading, billed }]);
-    const records = unchanged.flatMap((counted) => billOf(counted, lines).groups);
-    expect(records.map(({ lineId }) => lineId)).toEqual(ids);
-  });
+    [[of('asia', '250')], [null]],
+  ])(
+    'is recorded with the lines that are billed again, unless they have other usage',
+    (parts, ids) => {
+      const byGroup = requestOf(perUnit, {}, true);
+      const { lines } = invoiceOf(byGroup, [of('eu', '200'), of('us', '50')]);
+      const reading = { meter: METER, countedFrom: JANUARY.startAt, upToPosition: 8n, parts };
+      const billed = billedByOthers(0n, '0');
+      const { unchanged } = usageToRebill({ lines }, [{ request: byGroup, reading, billed }]);
+      const records = unchanged.flatMap((counted) => billOf(counted, lines).groups);
+      expect(records.map(({ lineId }) => lineId)).toEqual(ids);
+    },
+  );
 });

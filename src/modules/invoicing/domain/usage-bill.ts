@@ -1,11 +1,12 @@
-import type { Rational } from '../../../core/decimal';
+import { compare, parseExact, type Rational } from '../../../core/decimal';
 import { toJson } from '../../../core/exact-json';
 import type { Period } from '../../../core/time';
 import type { BillTerms } from './billed-by';
 import type { CountedUsage } from './decide-usage-lines';
+import { isFirstBillLine } from './first-bill';
 import type { InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
-import type { MeterSnapshot, UsageGroup } from './usage';
+import type { MeterSnapshot, TracedPart, UsageGroup, UsagePart } from './usage';
 
 export interface KeptUsage {
   readonly meter: MeterSnapshot;
@@ -19,6 +20,7 @@ export interface KeptUsage {
     readonly group: UsageGroup;
     readonly quantity: Rational;
     readonly events: bigint;
+    /** Line whose trace has this usage; null if none. */
     readonly lineId: string | null;
   }[];
 }
@@ -51,9 +53,7 @@ export function billOf(
   const ofPeriod = together.filter(({ kind }) => kind === 'usage');
   const isUnbilled = billed === null && together.length === 0 && terms !== null;
   const kept: UsageLineRequest = isUnbilled ? { ...request, billTerms: terms } : request;
-  const byGroup = linesByGroup(ofPeriod);
-  // A correction bills all groups. So does a line that is billed again although its usage moved to another group.
-  const ofAllGroups = billed === null ? undefined : ofPeriod[0];
+  const lineOf = linesByGroup(ofPeriod, reading.parts);
   return {
     meter: reading.meter,
     itemId: request.itemId,
@@ -65,7 +65,7 @@ export function billOf(
       group: group ?? [],
       quantity,
       events,
-      lineId: (byGroup.get(JSON.stringify(group)) ?? ofAllGroups)?.id ?? null,
+      lineId: lineOf(group)?.id ?? null,
     })),
   };
 }
@@ -74,12 +74,30 @@ export function toUsageRequest(kept: unknown): UsageLineRequest {
   return kept as UsageLineRequest;
 }
 
-function linesByGroup(lines: readonly InvoiceLine[]): ReadonlyMap<string, InvoiceLine> {
+/**
+ * Returns the line that bills the usage of each group. A correction bills all groups. Returns no line for any group if
+ * a regenerated invoice repeats lines for other usage than is counted now, because their traces lack the difference.
+ */
+function linesByGroup(
+  lines: readonly InvoiceLine[],
+  parts: readonly UsagePart[],
+): (group: UsageGroup | null) => InvoiceLine | undefined {
+  const correction = lines.find((line) => !isFirstBillLine(line));
+  if (correction !== undefined) return () => correction;
+  const counted = new Map(parts.map((part) => [JSON.stringify(part.group), part]));
   const found = new Map<string, InvoiceLine>();
   for (const line of lines) {
     if (line.trace.kind !== 'usage') continue;
-    const group = JSON.stringify(line.trace.parts[0]?.group);
-    if (!found.has(group)) found.set(group, line);
+    for (const traced of line.trace.parts) {
+      const group = JSON.stringify(traced.group);
+      if (!isSameUsage(traced, counted.get(group))) return () => undefined;
+      found.set(group, line);
+    }
   }
-  return found;
+  return (group) => found.get(JSON.stringify(group));
+}
+
+function isSameUsage(traced: TracedPart, counted: UsagePart | undefined): boolean {
+  if (counted?.events !== traced.events) return false;
+  return compare(counted.quantity, parseExact(traced.quantity)) === 0;
 }
