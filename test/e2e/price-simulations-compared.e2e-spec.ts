@@ -357,25 +357,31 @@ describe('a simulation of prices, compared with a customer who was billed at the
       back: { old_amount: paid.amount, new_amount: free.amount },
     });
   });
-  it('leaves out late usage of a void bill, until the bill is made again', async () => {
-    const story = await Story.begin(engine, START);
-    const { id: meter_id, event } = await story.meter();
-    const { id: plan } = await story.planOf([{ ...calls(MINIMUM), meter_id }]);
-    await story.subscribe(plan, { collection: 'send_invoice' });
-    const others = { month: '', year: '' };
-    await late([2], 3)({ story, id: '', event, others });
-    const bill = (await story.invoices())[0]?.id ?? '';
-    await post(engine, `/v1/invoices/${bill}/void`);
-    expect(await simulated(story, plan, { ...calls(), meter_id })).toMatchObject({
-      type: 'progress',
-    });
-    await post(engine, `/v1/invoices/${bill}/reissue`);
-    const price = { ...calls(), meter_id };
-    const both = { old_amount: 1_000, new_amount: 500 };
-    expect(await simulated(story, plan, price)).toMatchObject(both);
-    await story.advance(IN_JULY);
-    expect(await simulated(story, plan, price)).toMatchObject(both);
-  });
+  it.each([
+    ['of the same group', false],
+    ['of another group', true],
+  ])(
+    'leaves out late usage %s of a void bill, until the bill is made again',
+    async (_, by_group) => {
+      const story = await Story.begin(engine, START);
+      const { id: meter_id, event } = await story.meter({ group_by: ['region'] });
+      const { id: plan } = await story.planOf([{ ...calls({ ...MINIMUM, by_group }), meter_id }]);
+      await story.subscribe(plan, { collection: 'send_invoice' });
+      const others = { month: '', year: '' };
+      await late([2], 3)({ story, id: '', event, others });
+      const bill = (await story.invoices())[0]?.id ?? '';
+      await post(engine, `/v1/invoices/${bill}/void`);
+      expect(await simulated(story, plan, { ...calls({ by_group }), meter_id })).toMatchObject({
+        type: 'progress',
+      });
+      await post(engine, `/v1/invoices/${bill}/reissue`);
+      const price = { ...calls({ by_group }), meter_id };
+      const both = { old_amount: 1_000, new_amount: 500 };
+      expect(await simulated(story, plan, price)).toMatchObject(both);
+      await story.advance(IN_JULY);
+      expect(await simulated(story, plan, price)).toMatchObject(both);
+    },
+  );
 
   // Discounts stay as they were, so usage that is taken back is compared without a coupon.
   it.each(LATE_USAGE.filter(([name]) => name !== 'that is void'))(

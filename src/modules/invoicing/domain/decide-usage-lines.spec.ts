@@ -356,10 +356,14 @@ describe('usage of a void invoice', () => {
       [null, null],
     ],
     [[of('asia', '250')], [null]],
+    [
+      [of('eu', '200'), of('us', '50'), of('asia', '50')],
+      [null, null, null],
+    ],
   ])(
     'is recorded with the lines that are billed again, unless they have other usage',
     (parts, ids) => {
-      const byGroup = requestOf(perUnit, {}, true);
+      const byGroup = requestOf(perUnit, { minimumMinor: 1_000_000n }, true);
       const { lines } = invoiceOf(byGroup, [of('eu', '200'), of('us', '50')]);
       const reading = { meter: METER, countedFrom: JANUARY.startAt, upToPosition: 8n, parts };
       const billed = billedByOthers(0n, '0');

@@ -1,4 +1,4 @@
-import { compare, parseExact, type Rational } from '../../../core/decimal';
+import { compare, parseExact, type Rational, ZERO } from '../../../core/decimal';
 import { toJson } from '../../../core/exact-json';
 import type { Period } from '../../../core/time';
 import type { BillTerms } from './billed-by';
@@ -76,7 +76,7 @@ export function toUsageRequest(kept: unknown): UsageLineRequest {
 
 /**
  * Returns the line that bills the usage of each group. A correction bills all groups. Returns no line for any group if
- * a regenerated invoice repeats lines for other usage than is counted now, because their traces lack the difference.
+ * the lines have other usage than is counted now, as on a regenerated invoice, because their traces lack the difference.
  */
 function linesByGroup(
   lines: readonly InvoiceLine[],
@@ -94,7 +94,14 @@ function linesByGroup(
       found.set(group, line);
     }
   }
+  if (parts.some((part) => isUsed(part) && !found.has(JSON.stringify(part.group)))) {
+    return () => undefined;
+  }
   return (group) => found.get(JSON.stringify(group));
+}
+
+function isUsed({ quantity, events }: UsagePart): boolean {
+  return events > 0n || compare(quantity, ZERO) !== 0;
 }
 
 function isSameUsage(traced: TracedPart, counted: UsagePart | undefined): boolean {
