@@ -1,4 +1,6 @@
 import { Allowances, createEntitlement } from '../support/allowances';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { EVENTS } from '../support/stored-events';
 
@@ -184,6 +186,31 @@ describe('test clocks', () => {
     await setStatus('ready');
     await allowances.grant(key, { value: '1' });
     expect(await allowances.consume(key, '11', 'refused')).toMatchObject({ allowed: true });
+  });
+
+  it('that end their advance while a refusal waits for them have it decided at their new time', async () => {
+    const story = await Story.begin(engine, '2026-03-01T12:00:00.000Z');
+    const { id, key } = await createEntitlement(engine);
+    const entitlements = [{ entitlement_id: id, value: '10', reset: 'day' }];
+    await story.subscribe((await story.planOf([], { entitlements })).id);
+    const allowances = new Allowances(engine, story.customerId);
+    expect(await allowances.consume(key, '10')).toMatchObject({ allowed: true });
+    await engine.database.query(
+      `UPDATE test_clock SET status = 'advancing', instant = '2026-03-01T18:00:00Z', target_at = '2026-03-03T12:00:00Z'
+       WHERE id = $1`,
+      [story.clockId],
+    );
+    // As the last transaction of an advance.
+    const commit = await openTransaction(engine.database, () =>
+      engine.database.query(
+        `UPDATE test_clock SET status = 'ready', instant = target_at, target_at = NULL WHERE id = $1`,
+        [story.clockId],
+      ),
+    );
+    const consumed = allowances.consume(key, '5');
+    await untilSessionsWait(engine.database);
+    await commit();
+    expect(await consumed).toMatchObject({ allowed: true });
   });
 
   it('continue with the same call after a failure of the database', async () => {

@@ -4,7 +4,6 @@ import type { BatchOutcome } from '../../platform/concurrency';
 import { Database } from '../../platform/database';
 import { PlannedRollback } from '../../platform/errors';
 import { CustomersService } from '../customers';
-import { TestClocksService } from '../test-clocks';
 import { BalanceUsageService } from './balance-usage.service';
 import { type BalanceRecordAt, BalancesService } from './balances.service';
 import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
@@ -30,7 +29,6 @@ export class ConsumeBalanceService {
     private readonly usage: MeteredUsageService,
     private readonly balanceUsage: BalanceUsageService,
     private readonly customers: CustomersService,
-    private readonly testClocks: TestClocksService,
   ) {}
 
   /**
@@ -48,12 +46,12 @@ export class ConsumeBalanceService {
       const open = unanswered(requests, known);
       if (open.length > 0) await this.usage.requireConsumable(seen.record);
       const isAnyAllowed = open.some(({ quantity }) => allows(seen.record, quantity));
+      // A refusal is kept for ever. On a test clock, it is decided while the clock cannot move.
+      const mustLock = isAnyAllowed || (open.length > 0 && seen.record.row.testClockId !== null);
       // Answers refer to the customer. A deletion also locks the customer before its usage.
-      if (isAnyAllowed) await this.customers.lockForReference(customerId);
-      // A refusal is kept for ever. It must not be decided at an instant that an advancing clock only passes.
-      else if (open.length > 0) await this.testClocks.nowFor(seen.record.row.testClockId);
-      // If all requests are refused, the balance does not change, so its row is not locked.
-      const answers = isAnyAllowed
+      if (mustLock) await this.customers.lockForReference(customerId);
+      // If all requests are refused, the balance does not change, so its row is not locked in real time.
+      const answers = mustLock
         ? await this.decideLocked(await this.balances.lockRecord(seen.record), requests)
         : await this.decideUnanswered(seen, requests, known);
       return requests.map((request) => outcomeOf(request, answers));
