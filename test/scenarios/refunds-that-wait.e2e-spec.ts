@@ -1,4 +1,5 @@
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
+import { BookedMovementsService } from '../../src/modules/reconciliations/booked-movements.service';
 import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { verifyLedger } from '../support/ledger';
@@ -234,6 +235,22 @@ describe('a refund at Stripe that its payment cannot give yet', () => {
     expect(await differencesOf(refund)).toEqual([]);
     story.engine.clock.advanceMs(DAY_MS);
     expect(await differencesOf(refund)).toEqual(['missing_here']);
+  });
+
+  it('is no difference if it is booked while a reconciliation checks it', async () => {
+    const { payment, discrepancy } = await succeededLate();
+    const refund = await refundThere(payment, 800);
+    const books = story.engine.app.get(BookedMovementsService);
+    const isAwaited = books.isAwaited.bind(books);
+    const spy = jest.spyOn(books, 'isAwaited').mockImplementation(async (movement) => {
+      if (movement.reference === refund) {
+        spy.mockRestore();
+        await resolve(discrepancy, 'apply');
+      }
+      return isAwaited(movement);
+    });
+    expect(await differencesOf(refund)).toEqual([]);
+    expect(await refundsOf(payment)).toMatchObject([{ source: 'provider', amount: 800 }]);
   });
 
   it('does not hide differences once it is booked', async () => {

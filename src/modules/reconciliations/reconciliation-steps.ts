@@ -244,8 +244,10 @@ export class ReconciliationSteps {
     }
     // Processes of the previous release store ids of other services like ours, so the list does not say what is ours.
     const isOwn = (await this.books.filterOwn(kind, [seen])).length > 0;
+    // Read before the books: the commit that books a refund ends its wait.
+    const isAwaited = await this.books.isAwaited(seen);
     const found = (await this.books.finderFor(kind, [seen]))(seen);
-    if (!isOwn || (found === null && (await this.books.isAwaited(seen))))
+    if (!isOwn || (found === null && isAwaited))
       return { booked: null, reported: null, position, isReturned: false };
     const isReturned = seen.isChargeRefunded && !(await this.books.hasCharge(seen));
     return { booked: found, reported: seen, position, isReturned };
