@@ -85,6 +85,19 @@ describe('a report of a dispute', () => {
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
   });
 
+  it.each(['won', 'lost'] as const)(
+    'of a decision (%s) that arrives after its appeal does not end the dispute',
+    async (outcome) => {
+      const { payment } = await story.paid();
+      const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+      await story.notified();
+      story.stripe.closeDispute(reference, outcome);
+      await overtake(() => story.stripe.appealDispute(reference));
+      expect(await disputesOf(payment)).toMatchObject([{ status: 'open' }]);
+      expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
+    },
+  );
+
   it('of an appeal that arrives after the last decision does not open the dispute again', async () => {
     const { payment } = await story.paid();
     const { id: reference } = story.stripe.openDispute(story.intentOf(payment));

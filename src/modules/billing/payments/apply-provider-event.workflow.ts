@@ -94,8 +94,8 @@ export class ApplyProviderEventWorkflow {
 
   /**
    * Records a dispute of one of our payments. If the payment has no final outcome yet, settles the payment first. Reads
-   * the dispute again if another notification of it was applied meanwhile. Returns false if the notification has to be
-   * applied again.
+   * the dispute again after each change of its status, and if another notification of it was applied meanwhile. Returns
+   * false if the notification has to be applied again.
    */
   private async applyDispute(event: KnownEvent): Promise<ApplyResult> {
     const { provider, subjectId } = event;

@@ -132,8 +132,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks and returns a discrepancy, which must be open or have the status `status` already. Must be called before
-   * any other lock than that of the customer is taken, and that of the payment if the discrepancy is about a refund.
+   * Locks and returns a discrepancy, which must be open or have the status `status` already. The caller
+   * may have locked only the customer and, if the discrepancy is about a refund, the payment.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

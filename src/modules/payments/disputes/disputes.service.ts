@@ -61,8 +61,8 @@ export class DisputesService {
    * updates the payment. A repeated report changes nothing.
    * @param knownVersion version of the dispute before the provider was asked; 0 if the dispute was not recorded
    * @returns false if the caller must ask the provider again, because `reported` may be older than the recorded dispute:
-   *   another report was applied meanwhile, or a decided dispute was opened again. A dispute that was appealed and decided
-   *   alike has its former version, so the version does not show that the report of the appeal is old
+   *   another report was applied meanwhile, or the status changed. A dispute can change and change back at the provider
+   *   without a new version here, so the version alone does not show that a report of the change is old
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -73,16 +73,20 @@ export class DisputesService {
       const of = { customerId, paymentId, provider, currency };
       const before = found ?? newDispute({ ...of, id: newId('dsp') }, reported, now);
       const { after, money } = withReport(before, reported, now);
-      if (after.amountWithdrawn < reported.amountWithdrawn) this.logUnposted(after, reported);
       if (after === before) return true;
       if ((found?.version ?? 0) !== knownVersion) return false;
+      if (after.amountWithdrawn < reported.amountWithdrawn) {
+        this.database.afterCommit(() => {
+          this.logUnposted(after, reported);
+        });
+      }
       if (found === null) await this.disputes.insert(after);
       else await this.disputes.update(after);
       await this.recordEvents(found, after, now);
       const totals = await this.disputes.totalsOf(paymentId);
       await this.post(after, money, { ...payment, amountLost: totals.amountLost }, now);
       await this.payments.recordDisputes(payment, totals, now);
-      return found === null || !isDecided(found) || isDecided(after);
+      return found === null || after.status === found.status;
     });
   }
 
