@@ -45,11 +45,11 @@ export const CLOSABLE = `
     ) AS billed
     WHERE stream.id = ANY($1::bigint[]) AND (NOT billed.is_late OR customer.deleted_at IS NOT NULL)
       AND (billed.end_at IS NULL OR billed.end_at <= $3)
-      AND NOT EXISTS (
+      AND (stream.closed_before >= $4 OR NOT EXISTS (
         SELECT FROM usage_event
         WHERE stream_id = stream.id AND occurred_at >= coalesce(stream.closed_before, '-infinity') AND occurred_at < $4
         OFFSET 0
-      )
+      ))
   )
   SELECT closable.id, closable.closed_before AS "closedBefore", coalesce(counted.events, 0) AS events
   FROM closable LEFT JOIN (${eventsOfStreams('closable', '$4', '$2')}) AS counted USING (id)
