@@ -77,7 +77,7 @@ describe('due work in real time', () => {
 
   it('renews the other subscriptions if the scheduled change of one is damaged', async () => {
     const plan_id = await createPlan(engine);
-    const [damaged, other] = await subscribeTwo(plan_id);
+    const [damaged] = await subscribeTwo(plan_id);
     const change = { plan_id: await createPlan(engine), when: 'period_end' };
     engine.clock.set('2026-03-02T00:00:00.000Z');
     await engine.http.post(`/v1/subscriptions/${damaged}/change`).send(change).expect(200);
@@ -88,6 +88,6 @@ describe('due work in real time', () => {
       'SELECT id FROM subscription WHERE next_billing_at <= $1',
       [engine.clock.now()],
     );
-    expect([due, other]).toEqual([[{ id: damaged }], expect.not.stringMatching(damaged)]);
+    expect(due).toEqual([{ id: damaged }]);
   });
 });
