@@ -156,6 +156,27 @@ describe('the lifecycle of a subscription', () => {
     await story.verify();
   });
 
+  it('a resume after the end of the period bills late usage, even if it charges nothing', async () => {
+    const story = await Story.begin(engine, '2026-01-16T13:30:00.000Z');
+    const { id: meter_id, event } = await story.meter();
+    const calls = { model: 'per_unit', timing: 'in_arrears', meter_id, unit_amount: '10' };
+    const plan = await story.planOf([{ name: 'Calls', ...calls }], { interval: 'year' });
+    const { id } = await story.subscribe(plan.id);
+    await story.advance('2026-12-20T00:00:00.000Z');
+    await story.command(id, 'pause');
+    await story.advance('2027-03-20T00:00:00.000Z');
+    await story.reportUsage(event, '2026-02-01T00:00:00.000Z', { n: 7 });
+    await story.command(id, 'resume');
+    expect(await story.invoices()).toMatchObject([
+      {
+        reason: 'renewal',
+        created_at: '2027-03-20T00:00:00.000Z',
+        lines: [{ description: 'Calls (late usage)', amount: 70 }],
+      },
+    ]);
+    await story.verify();
+  });
+
   it('a pause within a period keeps what was paid, and the days after its first are not billed in arrears', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.planOf([

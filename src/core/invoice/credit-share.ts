@@ -21,7 +21,10 @@ export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   /** Amount of the lines after discounts and earlier credits. Contains inclusive tax, but not exclusive tax. */
   readonly heldMinor: bigint;
   readonly taxes: readonly HeldTax[];
-  /** True if all lines have the same tax rates. */
+  /**
+   * True if all lines have the same tax rates, so that the rates give the tax of a part. False if they differ, or if a
+   * part takes its share of the tax that is left for another reason.
+   */
   readonly hasOneSetOfRates: boolean;
   /** Discounts of the lines. A credit returns its share of each discount to the coupon. */
   readonly discounts: readonly Share[];
@@ -69,9 +72,9 @@ export function creditShare<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units. If all lines
- * have the same rates, these rates are applied to the part, up to the tax that is left. Otherwise, the tax that is left
- * at each rate is split in proportion: half of the held amount gets half of the tax. The last part gets all tax that is
+ * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units. If
+ * `hasOneSetOfRates`, the rates are applied to the part, up to the tax that is left. Otherwise, the tax that is left at
+ * each rate is split in proportion: half of the held amount gets half of the tax. The last part gets all tax that is
  * left, so that the credits together return exactly the billed tax.
  */
 export function taxOfPart(

@@ -71,24 +71,17 @@ export class CreditLimits {
       given.amount,
       sources.map(([, amount]) => amount),
     );
-    return this.correctWithin(
-      given,
-      sources.map(([from], index) => ({ from, amount: parts[index] ?? 0n })),
-    );
-  }
-
-  /** Limits each part of a negative usage correction to the amount that its invoice can still give back. */
-  correctWithin(
-    given: Given,
-    wanted: readonly Pick<Taken, 'from' | 'amount'>[],
-  ): Given & { readonly taken: readonly Taken[] } {
-    const taken = wanted.map(({ from, amount: all }) => {
+    // A correction of all that several invoices hold takes all tax that is left, shared by its parts.
+    const sharesTax = sources.length > 1 && given.amount >= given.back.held;
+    const shared = { ...given, back: { ...given.back, sharesTax } };
+    const taken = sources.map(([from], index) => {
+      const all = parts[index] ?? 0n;
       const invoice = this.invoiceOf(from);
-      const amount = invoice === undefined ? all : this.within(invoice, given, all);
-      return { from, amount, most: costOf(given.back, amount), whole: 0n };
+      const amount = invoice === undefined ? all : this.within(invoice, shared, all);
+      return { from, amount, most: costOf(shared.back, amount), whole: 0n };
     });
     if (taken.length === 0) return { ...given, taken };
-    return { ...this.limited(given, sum(taken.map(({ amount }) => amount))), taken };
+    return { ...this.limited(shared, sum(taken.map(({ amount }) => amount))), taken };
   }
 
   private limited(given: Given, amount: bigint): Given {
@@ -130,6 +123,6 @@ export class CreditLimits {
   }
 }
 
-function costOf({ lines, held }: Given['back'], amount: bigint): bigint {
-  return amount + taxOnTop(lines, held, amount);
+function costOf(back: Given['back'], amount: bigint): bigint {
+  return amount + taxOnTop(back, amount);
 }

@@ -20,6 +20,8 @@ export interface LineTax {
 export interface Back {
   readonly lines: readonly BilledLine[];
   readonly held: bigint;
+  /** True if a part takes its share of the tax that is left, whatever the rates. */
+  readonly sharesTax: boolean;
   /** All discounts on the lines. `returned`: the parts of these discounts that return to their coupons. */
   readonly discounts: readonly Off[];
   readonly returned: readonly Off[];
@@ -185,7 +187,8 @@ export function giveBack(
   }
   const discounts = offs.filter(({ amount }) => amount > 0n);
   const amount = held > 0n ? rounded(times(fraction(held), share)) : 0n;
-  return { amount, back: { lines, held, discounts, returned: returnedOf(discounts, share) } };
+  const returned = returnedOf(discounts, share);
+  return { amount, back: { lines, held, sharesTax: false, discounts, returned } };
 }
 
 /** Returns a share of discounts, rounded once together. */

@@ -439,11 +439,7 @@ export class Reference {
     boundaryAt: number | null = null,
     period = subscription.period.from,
   ): void {
-    // The end of a period or of a subscription also bills late usage.
     const closes = reason === 'end' || reason === 'late_usage';
-    // A change of the interval ends a period too. Other changes come here only with bills.
-    const endsPeriod = boundaryAt !== null || closes || reason === 'change';
-    if (bills.length === 0 && !endsPeriod) return;
     // Usage that is billed after the end belongs to no period.
     const billedIn = reason === 'late_usage' ? Number.NaN : period;
     const redemptions = runningAt(subscription.redemptions, this.now, billedIn);

@@ -1,5 +1,5 @@
 import { type ModelTaxRate, TAX_RATES } from './catalog';
-import { type BilledLine, type LineTax, netOf } from './line';
+import { type Back, type BilledLine, type LineTax, netOf } from './line';
 import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times } from './money';
 
 /**
@@ -50,30 +50,25 @@ function taxOf(
   rates: readonly number[],
 ): Fraction {
   if (back === null) return times(fraction(amount - discount), shareOf(rateOf(rate), rates));
-  const tax = taxOfPart(back.lines, back.held, -amount, rate);
+  const tax = taxOfPart(back, -amount, rate);
   return { ...tax, over: -tax.over };
 }
 
-function taxOfPart(
-  lines: readonly BilledLine[],
-  held: bigint,
-  amount: bigint,
-  rate: number,
-): Fraction {
+function taxOfPart({ lines, held, sharesTax }: Back, amount: bigint, rate: number): Fraction {
   if (amount === 0n) return fraction(0n);
   const left = sum(lines.map((line) => taxLeft(line, rate)));
   if (amount >= held) return fraction(left);
-  if (!isTaxedAlike(lines)) return fraction(left * amount, held);
+  if (sharesTax || !isTaxedAlike(lines)) return fraction(left * amount, held);
   const exact = times(fraction(amount), shareOf(rateOf(rate), billedRates(lines)));
   return exact.over > left * exact.under ? fraction(left) : exact;
 }
 
 /** Returns the largest possible exclusive tax on an amount that is taken from lines: the sum over the rates, each rounded up. */
-export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: bigint): bigint {
-  const rates = billedRates(lines).filter((rate) => !rateOf(rate).inclusive);
+export function taxOnTop(back: Back, amount: bigint): bigint {
+  const rates = billedRates(back.lines).filter((rate) => !rateOf(rate).inclusive);
   return sum(
     rates.map((rate) => {
-      const { over, under } = taxOfPart(lines, held, amount, rate);
+      const { over, under } = taxOfPart(back, amount, rate);
       return (over + under - 1n) / under;
     }),
   );

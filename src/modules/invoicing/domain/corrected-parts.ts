@@ -52,8 +52,9 @@ export function takenFrom(invoiceId: string, steps: readonly UsageStep[]): bigin
 /**
  * Divides a correction in proportion to the amounts of its sources. No part exceeds its proportion rounded up, nor its
  * amount with the tax rounded up: refunds can have left no more of the invoice. Within these limits the parts add up to
- * the correction, and prefer what each invoice holds of the usage. If the limits are too low, each part is rounded up:
- * then too little is left to refund, rather than too much.
+ * the correction, and prefer what each invoice holds of the usage. If the limits are too low, as they can be for the
+ * last correction of the usage by a former version, each part is rounded up: then too little is left to refund, rather
+ * than too much.
  */
 function divide(
   grossMinor: bigint,

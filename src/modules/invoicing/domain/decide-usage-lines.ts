@@ -112,11 +112,12 @@ export function lateUsageLine(
   const zeroUsage = zeroUsageShare(rating, request.proration);
   const rated = reading.parts.map((part) => ratePart(rating, part, zeroUsage));
   const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
-  const held = heldOf(lines);
-  const terms = { ...billed, held };
-  const wanted = correctionOf(ratedMinor, limitsOf(request), terms);
+  const all = heldOf(lines);
+  const wanted = correctionOf(ratedMinor, limitsOf(request), { ...billed, held: all });
   const givenMinor = wanted.amountMinor < 0n ? -wanted.amountMinor : 0n;
-  const { taken, mostMinor } = limitCorrection(givenMinor, held, heldOfInvoices(lines), limit);
+  const invoices = heldOfInvoices(lines);
+  const { taken, mostMinor, held } = limitCorrection(givenMinor, all, invoices, limit);
+  const terms = { ...billed, held };
   const limited = mostMinor === null ? terms : { ...terms, mostMinor };
   const correction = correctionOf(ratedMinor, limitsOf(request), limited);
   const { amountMinor: amount, differenceMinor, returned } = correction;

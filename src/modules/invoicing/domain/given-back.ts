@@ -97,51 +97,41 @@ export interface TakenFrom {
   readonly amountMinor: bigint;
 }
 
-export interface LimitedCorrection {
+export interface LimitedCorrection<Held extends HeldLines> {
   readonly taken: readonly TakenFrom[];
   /** Total of `taken` if refunds made it less than the correction; otherwise null. */
   readonly mostMinor: bigint | null;
+  /** Amounts by which the correction and its parts are taxed. */
+  readonly held: Held;
 }
 
 /**
  * Divides a usage correction over the invoices that billed the usage, in proportion to the amount left on each. Takes
  * from each invoice at most the amount that remains after refunds.
+ *
+ * If the correction takes all that several invoices hold, it also takes all tax that is left. Earlier roundings can have
+ * left more tax than the rates give for the parts, so each part takes its share of the tax that is left.
  */
-export function limitCorrection(
+export function limitCorrection<Held extends HeldLines>(
   amountMinor: bigint,
-  held: HeldLines,
+  all: Held,
   heldOfInvoices: ReadonlyMap<string, bigint>,
   limit: LimitCredit,
-): LimitedCorrection {
+): LimitedCorrection<Held> {
   const sources = [...heldOfInvoices].filter(([, heldMinor]) => heldMinor > 0n);
-  if (amountMinor === 0n || sources.length === 0) return { taken: [], mostMinor: null };
+  if (amountMinor === 0n || sources.length === 0) return { taken: [], mostMinor: null, held: all };
+  const takesAll = amountMinor >= all.heldMinor && sources.length > 1;
+  const held = takesAll ? { ...all, hasOneSetOfRates: false } : all;
   const parts = allocate(
     amountMinor,
     sources.map(([, heldMinor]) => heldMinor),
   );
-  const wanted = sources.map(([invoiceId], index) => ({
-    invoiceId,
-    amountMinor: parts[index] ?? 0n,
-  }));
-  return limitTaken(wanted, held, limit);
-}
-
-/** Limits each part of a correction to the amount that remains of its invoice after refunds. */
-export function limitTaken(
-  wanted: readonly TakenFrom[],
-  held: HeldLines,
-  limit: LimitCredit,
-): LimitedCorrection {
-  const taken = wanted.map(({ invoiceId, amountMinor }) => ({
-    invoiceId,
-    amountMinor: limit(invoiceId, held, amountMinor) ?? amountMinor,
-  }));
-  const mostMinor = totalOf(taken);
-  return { taken, mostMinor: mostMinor < totalOf(wanted) ? mostMinor : null };
-}
-
-function totalOf(parts: readonly TakenFrom[]): bigint {
-  return parts.reduce((total, { amountMinor }) => total + amountMinor, 0n);
+  const taken = sources.map(([invoiceId], index) => {
+    const partMinor = parts[index] ?? 0n;
+    return { invoiceId, amountMinor: limit(invoiceId, held, partMinor) ?? partMinor };
+  });
+  const takenMinor = taken.reduce((total, part) => total + part.amountMinor, 0n);
+  return { taken, mostMinor: takenMinor < amountMinor ? takenMinor : null, held };
 }
 
 /**

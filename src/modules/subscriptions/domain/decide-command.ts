@@ -306,6 +306,7 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
       period: spanOf(opened),
       renewsAt: null,
       lines: advanceCharges(subscription, items, opened),
+      lateUsage: 'billed',
     },
     events: ['resumed'],
   });
