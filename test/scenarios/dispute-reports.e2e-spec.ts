@@ -216,6 +216,11 @@ describe('a report of a dispute', () => {
     await story.notified();
     expect(logged()[0]).toContain('"level":"error"');
     expect(logged()[0]).toContain(`"payment_id":"${payment}"`);
+    const count = logged().length;
+    // Changes nothing here.
+    story.stripe.account.record('charge.dispute.funds_withdrawn', dispute);
+    await story.notified();
+    expect(logged().length).toBeGreaterThan(count);
     expect(await postingsOf(story.engine, id)).toEqual(WON);
   });
 

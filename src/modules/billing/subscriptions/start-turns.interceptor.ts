@@ -20,9 +20,9 @@ const LONGEST_WAIT_MS = 20_000;
 
 /**
  * Lets few subscriptions start at once: as many as there are cores, at least two, on a part of the connections. The rest
- * of this part, at least one connection if there are two or more, is for starts that take longer than their turn. More starts at once would
- * not be faster, because each waits for an invoice number. Requests wait for their turn before a transaction is open, so
- * it must be outside of `IdempotencyInterceptor`. Previews take no turn.
+ * of this part, at least one connection if there are two or more, is for starts that take longer than their turn. More
+ * starts at once would not be faster, because each waits for an invoice number. Requests wait for their turn before a
+ * transaction is open, so it must be outside of `IdempotencyInterceptor`. Previews take no turn.
  */
 @Injectable()
 export class StartTurnsInterceptor implements NestInterceptor {

@@ -33,7 +33,7 @@ export class HeldTermsDto {
   @TextProperty(`Amount before discounts and credits, ${MINOR}.`, '1000')
   readonly listed!: string;
   @NestedListProperty(HeldTaxDto, 'Taxes not yet credited.') readonly taxes!: readonly HeldTaxDto[];
-  @BooleanProperty('False: parts share the tax left.', true)
+  @BooleanProperty('True if the rates give the tax of a part.', true)
   readonly has_one_set_of_rates!: boolean;
   @NestedListProperty(HeldDiscountDto, 'Discounts that return to their coupons.')
   readonly discounts!: readonly HeldDiscountDto[];

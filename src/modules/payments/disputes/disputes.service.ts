@@ -73,13 +73,13 @@ export class DisputesService {
       const of = { customerId, paymentId, provider, currency };
       const before = found ?? newDispute({ ...of, id: newId('dsp') }, reported, now);
       const { after, money } = withReport(before, reported, now);
-      if (after === before) return true;
-      if ((found?.version ?? 0) !== knownVersion) return false;
       if (after.amountWithdrawn < reported.amountWithdrawn) {
         this.database.afterCommit(() => {
           this.logUnposted(after, reported);
         });
       }
+      if (after === before) return true;
+      if ((found?.version ?? 0) !== knownVersion) return false;
       if (found === null) await this.disputes.insert(after);
       else await this.disputes.update(after);
       await this.recordEvents(found, after, now);
