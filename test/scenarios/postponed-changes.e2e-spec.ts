@@ -250,4 +250,35 @@ it('a change credits a short first calendar period that was billed in full by it
   expect(await story.amounts()).toEqual([[3_000], [3_000, -2_143]]);
   await story.verify();
   await engine.close();
+
+  // 1 seat up to the change at noon, and 3 seats after it, at 100 a day.
+  it.each([
+    ['day', 'second', 'in_advance', 1_550 + 3 * 1_450],
+    ['second', 'day', 'in_advance', 1_500 + 3 * 1_500],
+    ['day', 'second', 'in_arrears', 1_550 + 3 * 1_450],
+    ['second', 'day', 'in_arrears', 1_500 + 3 * 1_500],
+    ['second', 'second', 'in_arrears', 1_550 + 3 * 1_450],
+  ])(
+    'counts a new quantity in one unit, if it is by %s and the postponed version by %s (%s)',
+    async (former, next, timing, expected) => {
+      const story = await Story.begin(engine, START);
+      const seats = (unit_amount: string) => [{ ...seat, timing, unit_amount }];
+      const plan = await story.planOf(seats('3000'), { proration: former });
+      const { id } = await story.subscribe(plan.id);
+      await story.advance(POSTPONED);
+      const version = { prices: seats('6000'), proration: next };
+      await post(engine, `/v1/plans/${plan.id}/versions`, version);
+      const later = { plan_version: 'latest', when: 'now', proration: 'none' };
+      await story.command(id, 'change', later);
+      await story.advance('2026-04-16T12:00:00.000Z');
+      const change = { quantity: '3', when: 'now', proration: 'prorate' };
+      await story.command(id, 'change', change);
+      await story.advance(MAY);
+      const ofApril = (await story.invoices())
+        .flatMap(({ lines }) => lines)
+        .filter(({ period_end: end }) => end !== null && end <= MAY);
+      expect(ofApril.reduce((total, { amount }) => total + amount, 0)).toBe(expected);
+      await story.verify();
+    },
+  );
 });

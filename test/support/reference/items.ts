@@ -97,7 +97,8 @@ export function swap(
       const endsLater = isHeld && item.to !== FOREVER && !priced(wanted, item);
       const quantity = hasQuantity(item.price) ? (after?.quantity ?? 0) : 1;
       if (endsLater && item.quantity === quantity) continue;
-      if (endsLater) added.push({ ...item, quantity, from: at, billed: [] });
+      const { proration } = terms.version;
+      if (endsLater) added.push({ ...item, quantity, proration, from: at, billed: [] });
       item.to = at;
       ended.push(item);
     }
