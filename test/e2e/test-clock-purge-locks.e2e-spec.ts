@@ -1,8 +1,9 @@
 import { Client } from 'pg';
 import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-test-clock.service';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { createCoupon } from '../support/coupons';
 import { whileFrozen } from '../support/frozen-work';
-import { untilSessionsWait } from '../support/lock-waits';
+import { untilSessionsWait, untilStatementWaits } from '../support/lock-waits';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
 
@@ -128,5 +129,23 @@ describe('while a portion of a purge runs for a long time', () => {
     await ice.query(clock, [story.clockId]).finally(() => ice.query('ROLLBACK'));
     await purge;
     await finish();
+  });
+
+  it('an endpoint becomes ordered once the portion has ended, without heads of the deleted events', async () => {
+    const path = '/v1/webhooks/endpoints';
+    const hook = { url: 'https://example.com/hooks', events: ['customer.created'] };
+    const { id } = (await engine.http.post(path).send(hook)).body as { id: string };
+    const [gone, kept] = [await Story.begin(engine, START), await Story.begin(engine, START)];
+    while (await engine.app.get(EventDispatcher).runDue()) continue;
+    await markDeleted(gone);
+    let change: PromiseLike<unknown> = Promise.resolve();
+    await purgeFrozenAt('event_sequence', async () => {
+      change = other.http.patch(`${path}/${id}`).send({ ordered: true }).expect(200).then(Boolean);
+      await untilStatementWaits(engine, 'webhook_head');
+    });
+    await change;
+    await finish();
+    const heads = 'SELECT object_id FROM webhook_head WHERE endpoint_id = $1';
+    expect(await engine.database.queryValues(heads, [id])).toEqual([kept.customerId]);
   });
 });

@@ -1,5 +1,6 @@
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
+import { firstIdAt } from '../../src/platform/ids';
 import { untilSessionsWait } from '../support/lock-waits';
 import { openTransaction } from '../support/open-transaction';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -86,6 +87,25 @@ describe('the events that an endpoint gets', () => {
     await dispatch();
     expect(await sent()).toEqual([customer, coupon, last]);
   });
+
+  it.each([4_000, 3_600_000])(
+    'are those recorded before and after two changes, the first by a clock %d ms ahead',
+    async (aheadMs) => {
+      const first = await create();
+      await change({ is_active: false });
+      await engine.database.query(
+        'UPDATE webhook_former_subscription SET until_event_id = $2 WHERE endpoint_id = $1',
+        [endpoint, firstIdAt('evt', new Date(Date.now() + aheadMs))],
+      );
+      await change({ is_active: true });
+      const second = await create();
+      await change({ is_active: false });
+      await create();
+      await change({ is_active: true });
+      await dispatch();
+      expect(await sent()).toEqual([first, second]);
+    },
+  );
 
   it('change also between a name that contains a comma and two names', async () => {
     await change({ events: ['customer.created,coupon.created'] });

@@ -1,4 +1,4 @@
-import { isId, newId } from './ids';
+import { firstIdAt, isId, newId } from './ids';
 
 describe('ids', () => {
   it('carry the prefix of their resource', () => {
@@ -11,6 +11,14 @@ describe('ids', () => {
   it('made by one process sort in the order they were made', () => {
     const ids = Array.from({ length: 5_000 }, () => newId('evt'));
     expect([...ids].sort()).toEqual(ids);
+  });
+
+  it('are not later than the clock after it was an hour ahead for one id', () => {
+    jest.useFakeTimers({ now: Date.now() + 3_600_000 });
+    newId('inv');
+    jest.useRealTimers();
+    const id = newId('whe');
+    expect(id < firstIdAt('whe', new Date(Date.now() + 1_000))).toBe(true);
   });
 
   it.each([

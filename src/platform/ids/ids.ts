@@ -1,4 +1,5 @@
-import { TypeID, typeid } from 'typeid-js';
+import { TypeID } from 'typeid-js';
+import { UuidSequence } from './uuid-sequence';
 
 export type IdPrefix =
   | 'addon'
@@ -50,12 +51,14 @@ export type IdPrefix =
 const SUFFIX_PATTERN = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 const SUFFIX = new RegExp(`^${SUFFIX_PATTERN}$`);
 
+const uuids = new UuidSequence();
+
 /**
  * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids from one process
- * sort in the order of their creation.
+ * sort in the order of their creation, unless its clock was set back by more than 5 s.
  */
 export function newId(prefix: IdPrefix): string {
-  return typeid(prefix).toString();
+  return TypeID.fromUUID(prefix, uuids.next(Date.now())).toString();
 }
 
 /** Returns the id that encodes the given 16 bytes. The bytes must be unique already, as the bytes of a digest are. */

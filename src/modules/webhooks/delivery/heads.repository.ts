@@ -95,11 +95,17 @@ const ADVANCE = `
   FROM next
   WHERE head.endpoint_id = next.endpoint_id AND head.object_id = next.object_id AND next.id IS NOT NULL`;
 
+/**
+ * Creates heads. Locks the deliveries first, so that those which a purge has deleted but not committed are left out. The
+ * purge deletes all events of an object, so the object needs no head.
+ */
 const BUILD = `
   INSERT INTO webhook_head (endpoint_id, object_id, delivery_id, sequence, due_at)
-  SELECT DISTINCT ON (object_id) endpoint_id, object_id, id, sequence, due_at
-  FROM webhook_delivery WHERE endpoint_id = $1 AND status = 'pending'
-  ORDER BY object_id, sequence, id`;
+  SELECT endpoint_id, object_id, id, sequence, due_at FROM webhook_delivery AS delivery
+  WHERE ${IS_PENDING} AND id = ANY (ARRAY(
+    SELECT DISTINCT ON (object_id) id FROM webhook_delivery WHERE endpoint_id = $1 AND status = 'pending'
+    ORDER BY object_id, sequence, id))
+  ${ROW_LOCKS.reference}`;
 
 const RELEASE = `
   UPDATE webhook_head SET due_at = $2 WHERE delivery_id = ANY ($1) AND due_at > $2`;

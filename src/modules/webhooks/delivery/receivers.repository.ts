@@ -44,8 +44,16 @@ const SUBSCRIPTIONS = `
     UNION ALL
     SELECT id, events, NULL FROM webhook_endpoint WHERE deleted_at IS NULL AND is_active) AS subscription`;
 
+/**
+ * Stores a former subscription. If former ones end later, because the clock of another process was ahead, the first of
+ * them applied until now. It then ends now, and the others applied to no ids.
+ */
 const KEEP_SUBSCRIPTION = `
-  INSERT INTO webhook_former_subscription (endpoint_id, until_event_id, events) VALUES ($1, $2, $3)`;
+  WITH later AS (
+    DELETE FROM webhook_former_subscription WHERE endpoint_id = $1 AND until_event_id > $2
+    RETURNING until_event_id, events)
+  INSERT INTO webhook_former_subscription (endpoint_id, until_event_id, events)
+  SELECT $1, $2, coalesce((SELECT events FROM later ORDER BY until_event_id LIMIT 1), $3)`;
 
 const FORGET_SUBSCRIPTIONS = `
   DELETE FROM webhook_former_subscription
