@@ -44,6 +44,7 @@ describe('metered usage of an entitlement', () => {
     meter: Readonly<Record<string, unknown>> = {},
     allowed: Readonly<Record<string, unknown>> = {},
     thresholds: readonly number[] = [80, 100],
+    customer: Readonly<Record<string, unknown>> = {},
   ): Promise<Setup> {
     made += 1;
     const eventName = `call.${made}`;
@@ -55,7 +56,7 @@ describe('metered usage of an entitlement', () => {
       ...meter,
     });
     const { id, key } = await createEntitlement(engine, { meter_id: meterId, thresholds });
-    const story = await Story.begin(engine, '2026-03-01T12:00:00Z');
+    const story = await Story.begin(engine, '2026-03-01T12:00:00Z', customer);
     const planId = await story.plan(1_000, {
       entitlements: [{ entitlement_id: id, value: '100', ...allowed }],
     });
@@ -307,12 +308,15 @@ describe('metered usage of an entitlement', () => {
   });
 
   it('is refused for a key that another process refuses concurrently, and allowed for others', async () => {
-    const setup = await subscriber();
+    // On a test clock, a refusal locks the customer too.
+    engine.clock.set('2026-03-01T12:00:00.000Z');
+    const setup = await subscriber({}, {}, [80, 100], { test_clock_id: undefined });
     const { allowances, key, story } = setup;
     const { customerId } = story;
     await send(setup, ['100']);
     await allowances.consume(key, '1', 'known');
     const other = await startTestApp({ databaseUrl: engine.databaseUrl });
+    other.clock.set(engine.clock.now().toISOString());
     const client = new Client({ connectionString: engine.databaseUrl });
     await client.connect();
     const areWaiting = async (count: number): Promise<boolean> =>
