@@ -111,6 +111,28 @@ describe('the limits of a request', () => {
     expect(creating.length).toBeGreaterThan(20);
   });
 
+  it('a field of an operation without fields is unknown', async () => {
+    const { body } = await engine.uncheckedHttp.get('/openapi.json');
+    const { paths } = body as { paths: Record<string, Record<string, object>> };
+    const withoutFields = Object.keys(paths).filter((path) => {
+      const operation = paths[path]?.['post'];
+      return operation !== undefined && !('requestBody' in operation) && !path.includes('/stripe/');
+    });
+    expect(withoutFields).toEqual(
+      expect.arrayContaining([
+        '/v1/customers/{id}/entitlements/{key}/grants/{grantId}/void',
+        '/v1/second-factor',
+      ]),
+    );
+    for (const path of withoutFields) {
+      const answer = await engine.uncheckedHttp.post(path).send({ value: '1' });
+      expect({ path, status: answer.status }).toEqual({ path, status: 400 });
+      expect(refusalOf(answer).errors).toMatchObject([
+        { pointer: '/value', code: 'unknown_field' },
+      ]);
+    }
+  });
+
   describe('for names', () => {
     const INHERITED = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype'];
 

@@ -2,7 +2,14 @@ import type { Response } from 'supertest';
 import { type AdminRole, scopesOfRole } from '../../src/core/access';
 import { ProvidedAdmins } from '../../src/modules/studio';
 import type TestAgent from 'supertest/lib/agent';
-import { codeAt, createAdmin, type PageHeaders, pageOf, PASSWORD } from '../support/admins';
+import {
+  codeAt,
+  createAdmin,
+  type PageHeaders,
+  pageOf,
+  PASSWORD,
+  PASSWORD_HASH,
+} from '../support/admins';
 import { checkedClient } from '../support/checked-client';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { captureLog, contentsOfTables } from '../support/leaks';
@@ -305,6 +312,18 @@ describe('second factors', () => {
         'studio_admin_not_found',
       ]);
     }
+  });
+
+  it('end sessions also at the instant at which the account was created, and let a new password do so', async () => {
+    const { id, email } = await createAdmin(engine, 'admin');
+    const elsewhere = await signedIn(email);
+    const page = await signedIn(email);
+    const { secret } = (await post(page, '')).body as { secret: string };
+    await post(page, '/confirm', { totp_code: codeNow(secret) }).expect(200);
+    expect([await isActive(elsewhere), await isActive(page)]).toEqual([false, true]);
+    const change = { passwordHash: PASSWORD_HASH.replace('t=2', 't=3') };
+    await http().patch(`/v1/studio/${id}`).set(owner).send(change).expect(200);
+    expect(await isActive(page)).toBe(false);
   });
 
   it('are not removed before their last change, which a clock that is ahead dated', async () => {

@@ -44,7 +44,7 @@ export class UsageEventsController {
       'The header `Idempotency-Key` is ignored.',
     access: ACCESS,
     answer: AppendResultDto,
-    reads: 'body',
+    reads: 'raw',
     problems: [outcomeUnknown, usageEventRejected],
   })
   @ApiConsumes('application/json', NDJSON)

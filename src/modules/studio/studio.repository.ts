@@ -21,6 +21,12 @@ const ANY_PASSWORD_HASH = `
       WHERE is_active AND password_hash <> '*' ORDER BY id LIMIT 1000) AS admin)
   SELECT password_hash FROM known WHERE place = $1 % admins`;
 
+/** Sets a time that differs from the present one, because sessions end only if it changes. */
+const END_SESSIONS = `
+  UPDATE studio_admin
+  SET sessions_valid_from = greatest($2::timestamptz, sessions_valid_from + interval '1 millisecond')
+  WHERE id = $1`;
+
 @Injectable()
 export class StudioRepository {
   constructor(private readonly database: Database) {}
@@ -82,6 +88,6 @@ export class StudioRepository {
   }
 
   async endSessions(id: string, now: Date): Promise<void> {
-    await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
+    await this.database.query(END_SESSIONS, [id, now]);
   }
 }

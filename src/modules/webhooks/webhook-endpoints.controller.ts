@@ -6,7 +6,6 @@ import {
   IdPipe,
   IfMatch,
   ListQueryDto,
-  NoFields,
   Operation,
   type PageDto,
   pageOf,
@@ -139,7 +138,6 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate-secret')
-  @NoFields()
   @SecretAnswer()
   @Operation({
     summary: 'Rotate the secret of a webhook endpoint',

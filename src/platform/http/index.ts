@@ -89,7 +89,6 @@ export { linesOf } from './ndjson';
 export type { LineLimits } from './ndjson';
 export type { StallLimits } from './read-unless-stalled';
 export { guardLoopback } from './loopback-guard';
-export { NoFields } from './no-fields.guard';
 export { composeMiddleware } from './compose-middleware';
 export type { CsvRows } from './csv';
 export { Operation } from './operation';

@@ -36,6 +36,7 @@ import { IdempotencyInterceptor, REQUIRES_KEY } from '../idempotency/idempotency
 import { CSV_MEDIA_TYPE, CsvInterceptor, type CsvRows } from './csv';
 import { inputsOf } from './handler-inputs';
 import { itemOf } from './list';
+import { NoUnreadBody } from './no-body.guard';
 import { NoUnreadQuery } from './no-query.guard';
 import { ProblemDto } from './problem.dto';
 import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-response';
@@ -44,10 +45,10 @@ type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
  * Inputs of an operation in addition to its path. They imply some of its errors. `path`: no other input. `query`: a
- * query. `list`: a query with a cursor. `body`: a body. `post`: a body and an `Idempotency-Key`. `change`: a body and
- * an `If-Match`. `removal`: an `If-Match`.
+ * query. `list`: a query with a cursor. `body`: a body. `raw`: a body that the handler reads from the request. `post`: a
+ * body and an `Idempotency-Key`. `change`: a body and an `If-Match`. `removal`: an `If-Match`.
  */
-type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
+type Reads = 'path' | 'query' | 'list' | 'body' | 'raw' | 'post' | 'change' | 'removal';
 
 export interface OperationOptions {
   /** Short, in the imperative. */
@@ -103,6 +104,7 @@ const IMPLIED: Readonly<Record<Reads, readonly AnyProblem[]>> = {
   query: [validationFailed, malformedRequest],
   list: [invalidCursor, validationFailed, malformedRequest],
   body: BODY,
+  raw: BODY,
   post: [...BODY, idempotencyKeyReused, idempotencyKeyInUse, outcomeUnknown],
   change: [...BODY, outcomeUnknown],
   removal: [validationFailed, malformedRequest, outcomeUnknown],
@@ -159,6 +161,7 @@ function decoratorsOf(
     RequireAccess(options.access, options.customerToken ?? null),
     ...(options.access === 'public' ? [] : [ApiExtension('x-required-scope', options.access)]),
     NoUnreadQuery,
+    ...(reads === 'body' || reads === 'post' ? [NoUnreadBody] : []),
     ApiOperation({
       summary: options.summary,
       description: describe(options),

@@ -1,7 +1,7 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { invalidTransition, referenceNotFound } from '../../../platform/errors';
-import { IdPipe, NoFields, Operation } from '../../../platform/http';
+import { IdPipe, Operation } from '../../../platform/http';
 import {
   CreateCreditNoteDto,
   creditExceedsLine,
@@ -55,7 +55,6 @@ export class CreditNoteCommandsController {
   }
 
   @Post(':id/void')
-  @NoFields()
   @Operation({
     summary: 'Void a credit note',
     description:

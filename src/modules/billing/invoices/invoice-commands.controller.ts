@@ -2,7 +2,7 @@ import { Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../../platform/database';
 import { invalidTransition } from '../../../platform/errors';
-import { IdPipe, IfMatch, NoFields, Operation, withETag } from '../../../platform/http';
+import { IdPipe, IfMatch, Operation, withETag } from '../../../platform/http';
 import {
   invoiceCredited,
   InvoiceDto,
@@ -38,7 +38,6 @@ export class InvoiceCommandsController {
   ) {}
 
   @Post(':id/finalize')
-  @NoFields()
   @Operation({
     summary: 'Finalize a draft',
     description:
@@ -58,7 +57,6 @@ export class InvoiceCommandsController {
   }
 
   @Post(':id/void')
-  @NoFields()
   @Operation({
     summary: 'Void an invoice',
     description:
@@ -81,7 +79,6 @@ export class InvoiceCommandsController {
   }
 
   @Post(':id/mark-uncollectible')
-  @NoFields()
   @Operation({
     summary: 'Write an invoice off',
     description:
@@ -103,7 +100,6 @@ export class InvoiceCommandsController {
   }
 
   @Post(':id/reissue')
-  @NoFields()
   @Operation({
     summary: 'Regenerate a void invoice',
     description:

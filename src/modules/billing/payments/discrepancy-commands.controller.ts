@@ -2,7 +2,7 @@ import { Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { invalidTransition } from '../../../platform/errors';
 import { IdempotentInPhases } from '../../../platform/idempotency';
-import { IdPipe, NoFields, Operation } from '../../../platform/http';
+import { IdPipe, Operation } from '../../../platform/http';
 import {
   DiscrepancyDto,
   discrepancyNotApplicable,
@@ -22,7 +22,6 @@ export class DiscrepancyCommandsController {
 
   @Post(':id/apply')
   @IdempotentInPhases()
-  @NoFields()
   @Operation({
     summary: 'Apply a provider discrepancy',
     description:

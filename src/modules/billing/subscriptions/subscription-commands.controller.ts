@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { VersionCondition } from '../../../platform/database';
 import { invalidTransition, outcomeUnknown, referenceNotFound } from '../../../platform/errors';
-import { IdPipe, IfMatch, NoFields, Operation, withETag } from '../../../platform/http';
+import { IdPipe, IfMatch, Operation, withETag } from '../../../platform/http';
 import { customerCurrencyMismatch } from '../../customers';
 import { invoiceTooLarge } from '../../invoicing';
 import { usageArchived } from '../../metering';
@@ -144,7 +144,6 @@ export class SubscriptionCommandsController {
   }
 
   @Post(':id/uncancel')
-  @NoFields()
   @Operation({
     summary: 'Undo a scheduled cancellation',
     description: 'The subscription renews again.',
@@ -162,7 +161,6 @@ export class SubscriptionCommandsController {
   }
 
   @Post(':id/pause')
-  @NoFields()
   @Operation({
     summary: 'Pause a subscription',
     description:
@@ -181,7 +179,6 @@ export class SubscriptionCommandsController {
   }
 
   @Post(':id/resume')
-  @NoFields()
   @Operation({
     summary: 'Resume a paused subscription',
     description:

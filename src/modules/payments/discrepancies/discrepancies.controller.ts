@@ -3,7 +3,6 @@ import { ApiTags } from '@nestjs/swagger';
 import { invalidTransition } from '../../../platform/errors';
 import {
   IdPipe,
-  NoFields,
   Operation,
   type PageDto,
   pageOf,
@@ -51,7 +50,6 @@ export class DiscrepanciesController {
   }
 
   @Post(':id/dismiss')
-  @NoFields()
   @Operation({
     summary: 'Dismiss a provider discrepancy',
     description:

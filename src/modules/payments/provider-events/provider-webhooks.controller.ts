@@ -25,7 +25,7 @@ export class ProviderWebhooksController {
       'Called by Stripe. Stores the event and answers at once; the payment or refund is read from Stripe afterwards. An event that is ' +
       'sent again is stored once. Events about other objects are ignored. The credential is the signature of the body.',
     access: 'public',
-    reads: 'body',
+    reads: 'raw',
     problems: [paymentProviderNotEnabled, webhookSignatureInvalid],
   })
   async receiveStripeEvent(@Req() request: Request): Promise<void> {

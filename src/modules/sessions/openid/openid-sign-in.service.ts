@@ -72,6 +72,11 @@ export class OpenIdSignIn {
     return { ...begun, returnTo: flow.returnTo };
   }
 
+  /** Returns true if the query has the state of the sign-in that the cookie keeps. */
+  isAnswer(query: string, cookie: string | null): boolean {
+    return this.readFlow(cookie)?.state === new URLSearchParams(query).get('state');
+  }
+
   /** Returns null if there is no cookie, if this service did not encrypt it, or if the sign-in has expired. */
   private readFlow(cookie: string | null): OpenIdFlow | null {
     if (cookie === null) return null;

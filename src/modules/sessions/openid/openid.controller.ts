@@ -94,8 +94,9 @@ export class OpenIdController {
     const { ip = '', headers, originalUrl } = request;
     const browser = { address: ip, userAgent: headers['user-agent'] ?? '' };
     const cookie = flowCookieOf(request);
-    if (cookie !== null) clearFlowCookie({ request, response });
     const query = new URL(originalUrl, 'http://localhost').search.slice(1);
+    // Otherwise the cookie is that of a sign-in in another tab, which is not finished yet.
+    if (this.signIns.isAnswer(query, cookie)) clearFlowCookie({ request, response });
     await redirect({ request, response }, async () => {
       const { secret, returnTo } = await this.signIns.finish(query, cookie, browser);
       setSessionCookie({ request, response }, { secret, expiresInMs: LONGEST_SESSION_MS });

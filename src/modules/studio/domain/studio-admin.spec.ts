@@ -60,6 +60,14 @@ describe('a change of a studio admin', () => {
     });
   });
 
+  it('of the password invalidates the sessions, also at the instant of their last end', () => {
+    const ended = { ...admin, sessionsValidFrom: NOW };
+    expect(withChange(ended, { passwordHash: 'new' }, NOW)).toMatchObject({
+      passwordChangedAt: NOW,
+      sessionsValidFrom: new Date(NOW.getTime() + 1),
+    });
+  });
+
   it('to inactive invalidates the sessions, once', () => {
     const after = deactivated(admin, NOW);
     expect(after).toMatchObject({ isActive: false, sessionsValidFrom: NOW, version: 4 });

@@ -60,21 +60,17 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   const isNewPassword = passwordHash !== admin.passwordHash;
   if (name === admin.name && !isNewPassword) return admin;
   if (!isNewPassword) return nextVersion(admin, now, { name });
-  const passwordChangedAt = nextPasswordChange(admin, now);
   return nextVersion(admin, now, {
     name,
     passwordHash,
-    passwordChangedAt,
-    sessionsValidFrom: passwordChangedAt,
+    passwordChangedAt: nextInstant(admin.passwordChangedAt, now),
+    sessionsValidFrom: nextInstant(admin.sessionsValidFrom, now),
   });
 }
 
-/**
- * Returns `now`, but at least 1 ms after the last change of the password. Each change needs a new time, because
- * sessions end only if the time changes.
- */
-function nextPasswordChange({ passwordChangedAt }: StudioAdmin, now: Date): Date {
-  return new Date(Math.max(now.getTime(), (passwordChangedAt?.getTime() ?? 0) + 1));
+/** Returns `now`, but at least 1 ms after the last instant. Sessions end only if `sessionsValidFrom` changes. */
+function nextInstant(last: Date | null, now: Date): Date {
+  return new Date(Math.max(now.getTime(), (last?.getTime() ?? 0) + 1));
 }
 
 export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): StudioAdmin {

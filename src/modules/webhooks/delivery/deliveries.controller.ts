@@ -5,7 +5,6 @@ import { Caller, type Principal } from '../../../platform/access';
 import { referenceNotFound } from '../../../platform/errors';
 import {
   IdPipe,
-  NoFields,
   Operation,
   type PageDto,
   pageOf,
@@ -93,7 +92,6 @@ export class DeliveriesController {
   }
 
   @Post(':id/retry')
-  @NoFields()
   @Operation({
     summary: 'Retry a webhook delivery',
     description:

@@ -2,7 +2,6 @@ import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
   IdPipe,
-  NoFields,
   Operation,
   type PageDto,
   pageOf,
@@ -44,7 +43,6 @@ export class EndpointDeliveriesController {
   }
 
   @Post('test')
-  @NoFields()
   @Operation({
     summary: 'Send a test event to a webhook endpoint',
     description:

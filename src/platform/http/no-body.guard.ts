@@ -1,9 +1,10 @@
 import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
 import { toValidationError, unknownField } from './faults';
+import { inputsOf } from './handler-inputs';
 
 /** Refuses a body with any field. An empty DTO class would not do, because its validation refuses `{}` too. */
-class NoFieldsGuard implements CanActivate {
+class NoBodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const { body } = context.switchToHttp().getRequest<Request<object, unknown, object>>();
     const fields = Object.keys(body);
@@ -12,5 +13,7 @@ class NoFieldsGuard implements CanActivate {
   }
 }
 
-/** Marks a POST that takes no fields. A body with any field is refused. */
-export const NoFields = (): MethodDecorator => UseGuards(NoFieldsGuard);
+/** Refuses all fields of the body if the handler has no `@Body`. Otherwise the DTO of `@Body` refuses unknown ones. */
+export const NoUnreadBody: MethodDecorator = (target, name, descriptor) => {
+  if (!inputsOf(target, name).body) UseGuards(NoBodyGuard)(target, name, descriptor);
+};
