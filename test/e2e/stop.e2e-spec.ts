@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
-import { untilSessionsWait } from '../support/lock-waits';
+import { countLockWaits, untilSessionsWait } from '../support/lock-waits';
 import { createCustomer, stagedBodies } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -40,6 +40,7 @@ describe('a process that is stopped', () => {
         DATABASE_URL: engine.databaseUrl,
         PORT: '0',
         ROLE: 'api',
+        RATE_LIMIT_PER_MINUTE: '100000',
         LOG_LEVEL: 'silent',
         ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       },
@@ -173,6 +174,19 @@ describe('a process that is stopped', () => {
     for (const answer of await Promise.all(answers)) {
       expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
     }
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('is not ready, although an exchange of request counts waits', async () => {
+    const get = (path: string) => fetch(`http://localhost:${port}${path}`);
+    await monitor.query('BEGIN');
+    await monitor.query('LOCK TABLE rate_limit_count');
+    expect((await get('/v1/customers')).status).toBe(200);
+    await untilSessionsWait(engine.database);
+    service.kill('SIGTERM');
+    await until('it is not ready', async () => (await get('/health/ready')).status === 503);
+    expect(await countLockWaits(engine.database)).toBe(1);
+    await monitor.query('ROLLBACK');
     expect(await ended).toEqual([0, null]);
   });
 });
