@@ -68,15 +68,20 @@ describe('a process that is stopped', () => {
     await engine.close();
   });
 
+  async function connectTo(): Promise<Socket> {
+    const socket = connect({ port, noDelay: true });
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+
   async function open(
     path: string,
     type: string,
     length = 'Transfer-Encoding: chunked',
   ): Promise<Socket> {
-    const socket = connect({ port, noDelay: true });
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    await once(socket, 'connect');
+    const socket = await connectTo();
     const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Type: ${type}`];
     socket.write([...head, length, '', ''].join('\r\n'));
     return socket;
@@ -93,6 +98,13 @@ describe('a process that is stopped', () => {
   };
 
   const openNdjson = (): Promise<Socket> => open('/v1/usage-events', 'application/x-ndjson');
+
+  /** Waits for the answer to a further request, so that the service has read what was sent before. */
+  async function untilRequestsArrived(): Promise<void> {
+    const known = await openNdjson();
+    known.write(END);
+    await once(known, 'data');
+  }
 
   const chunk = (piece: string): string =>
     `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`;
@@ -165,15 +177,32 @@ describe('a process that is stopped', () => {
         open(path, 'application/json', announced),
       ]),
     );
-    // The requests before them were answered, so that they are registered.
-    const known = await openNdjson();
-    known.write(END);
-    await once(known, 'data');
+    await untilRequestsArrived();
     const answers = stalled.map((socket) => text(socket));
     service.kill('SIGTERM');
     for (const answer of await Promise.all(answers)) {
       expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
     }
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('does not wait for a body that begins after the signal, and carries out a request that comes whole', async () => {
+    const begin = async (): Promise<Socket> => {
+      const socket = await connectTo();
+      socket.write('POST /v1/customers HTTP/1.1\r\nHost: localhost\r\n');
+      return socket;
+    };
+    const [stalled, whole] = [await begin(), await begin()];
+    await untilRequestsArrived();
+    service.kill('SIGTERM');
+    await until('it no longer listens', isRefused);
+    const answers = [stalled, whole].map((socket) => text(socket));
+    const rest = 'Content-Type: application/json\r\nContent-Length: 16\r\n\r\n{';
+    stalled.write(rest);
+    whole.write(`${rest}"name":"Whole"}`);
+    const [refused = '', done = ''] = await Promise.all(answers);
+    expect(refused).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
+    expect(done).toMatch(/^HTTP\/1\.1 201 [^]*"name":"Whole"/);
     expect(await ended).toEqual([0, null]);
   });
 
