@@ -8,6 +8,7 @@ import { loadCommandConfiguration } from './platform/config';
 import { migrate } from './platform/database';
 import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
+import { ClockCheck, ProcessSession } from './platform/processes';
 
 /** A command was called with wrong arguments. The message says how to call the command. */
 export class UsageError extends Error {
@@ -23,6 +24,8 @@ export interface DatabaseCommand<Arguments> {
    * @throws {UsageError} when the arguments are wrong
    */
   readonly readArguments: () => Arguments;
+  /** Returns true if the command changes objects by the clock of the machine, which must then be right. */
+  readonly isDated: (given: Arguments) => boolean;
   readonly run: (app: INestApplicationContext, given: Arguments) => Promise<void>;
 }
 
@@ -59,6 +62,7 @@ export function runCommand<Arguments>(command: DatabaseCommand<Arguments>): void
 
 async function runOnDatabase<Arguments>({
   readArguments,
+  isDated,
   run,
 }: DatabaseCommand<Arguments>): Promise<void> {
   const given = readArguments();
@@ -76,6 +80,7 @@ async function runOnDatabase<Arguments>({
       { logger: new NestLogger(createLogger(configuration.logLevel)), abortOnError: false },
     );
     try {
+      if (isDated(given)) await requireRightClock(app);
       await run(app, given);
     } finally {
       await app.close();
@@ -83,6 +88,17 @@ async function runOnDatabase<Arguments>({
   } finally {
     await embedded?.stop();
   }
+}
+
+/**
+ * Compares the clocks again if the comparison at the start failed.
+ * @throws {ProblemError} `service_unavailable` if the clock of this machine is wrong, or cannot be compared
+ */
+async function requireRightClock(app: INestApplicationContext): Promise<void> {
+  await app.get(ProcessSession, { strict: false }).requireNumber();
+  const clockCheck = app.get(ClockCheck, { strict: false });
+  if (!clockCheck.isRight) await clockCheck.check();
+  clockCheck.requireRight();
 }
 
 function reportWait(holder: string, migration: string | null): void {

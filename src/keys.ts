@@ -124,4 +124,9 @@ async function run(
   });
 }
 
-runCommand({ usage: USAGE, readArguments, run });
+runCommand({
+  usage: USAGE,
+  readArguments,
+  isDated: ({ command }) => command !== 'list',
+  run,
+});

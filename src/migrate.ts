@@ -8,5 +8,6 @@ const USAGE = `npm run migrate
 runCommand({
   usage: USAGE,
   readArguments: () => parseArguments(`\n${USAGE}`),
+  isDated: () => false,
   run: () => Promise.resolve(),
 });

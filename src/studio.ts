@@ -161,4 +161,9 @@ async function run(
   });
 }
 
-runCommand({ usage: USAGE, readArguments, run });
+runCommand({
+  usage: USAGE,
+  readArguments,
+  isDated: ({ command }) => command !== 'list',
+  run,
+});

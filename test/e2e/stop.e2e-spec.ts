@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
-import { untilSessionsWait } from '../support/lock-waits';
+import { countLockWaits, untilSessionsWait } from '../support/lock-waits';
 import { createCustomer, stagedBodies } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -40,6 +40,7 @@ describe('a process that is stopped', () => {
         DATABASE_URL: engine.databaseUrl,
         PORT: '0',
         ROLE: 'api',
+        RATE_LIMIT_PER_MINUTE: '100000',
         LOG_LEVEL: 'silent',
         ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       },
@@ -67,15 +68,20 @@ describe('a process that is stopped', () => {
     await engine.close();
   });
 
+  async function connectTo(): Promise<Socket> {
+    const socket = connect({ port, noDelay: true });
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+
   async function open(
     path: string,
     type: string,
     length = 'Transfer-Encoding: chunked',
   ): Promise<Socket> {
-    const socket = connect({ port, noDelay: true });
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    await once(socket, 'connect');
+    const socket = await connectTo();
     const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Type: ${type}`];
     socket.write([...head, length, '', ''].join('\r\n'));
     return socket;
@@ -92,6 +98,13 @@ describe('a process that is stopped', () => {
   };
 
   const openNdjson = (): Promise<Socket> => open('/v1/usage-events', 'application/x-ndjson');
+
+  /** Waits for the answer to a further request, so that the service has read what was sent before. */
+  async function untilRequestsArrived(): Promise<void> {
+    const known = await openNdjson();
+    known.write(END);
+    await once(known, 'data');
+  }
 
   const chunk = (piece: string): string =>
     `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`;
@@ -164,15 +177,45 @@ describe('a process that is stopped', () => {
         open(path, 'application/json', announced),
       ]),
     );
-    // The requests before them were answered, so that they are registered.
-    const known = await openNdjson();
-    known.write(END);
-    await once(known, 'data');
+    await untilRequestsArrived();
     const answers = stalled.map((socket) => text(socket));
     service.kill('SIGTERM');
     for (const answer of await Promise.all(answers)) {
       expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
     }
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('does not wait for a body that begins after the signal, and carries out a request that comes whole', async () => {
+    const begin = async (): Promise<Socket> => {
+      const socket = await connectTo();
+      socket.write('POST /v1/customers HTTP/1.1\r\nHost: localhost\r\n');
+      return socket;
+    };
+    const [stalled, whole] = [await begin(), await begin()];
+    await untilRequestsArrived();
+    service.kill('SIGTERM');
+    await until('it no longer listens', isRefused);
+    const answers = [stalled, whole].map((socket) => text(socket));
+    const rest = 'Content-Type: application/json\r\nContent-Length: 16\r\n\r\n{';
+    stalled.write(rest);
+    whole.write(`${rest}"name":"Whole"}`);
+    const [refused = '', done = ''] = await Promise.all(answers);
+    expect(refused).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
+    expect(done).toMatch(/^HTTP\/1\.1 201 [^]*"name":"Whole"/);
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('is not ready, although an exchange of request counts waits', async () => {
+    const get = (path: string) => fetch(`http://localhost:${port}${path}`);
+    await monitor.query('BEGIN');
+    await monitor.query('LOCK TABLE rate_limit_count');
+    expect((await get('/v1/customers')).status).toBe(200);
+    await untilSessionsWait(engine.database);
+    service.kill('SIGTERM');
+    await until('it is not ready', async () => (await get('/health/ready')).status === 503);
+    expect(await countLockWaits(engine.database)).toBe(1);
+    await monitor.query('ROLLBACK');
     expect(await ended).toEqual([0, null]);
   });
 });

@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
@@ -9,6 +10,7 @@ import { AbandonedWork, ReturnedLeases } from '../../src/platform/processes';
 import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { captureLog } from '../support/leaks';
+import { untilStatementWaits } from '../support/lock-waits';
 import { createCustomer } from '../support/metering';
 import { breakSession, loseNumber, sessionOf } from '../support/process-sessions';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
@@ -256,6 +258,32 @@ it('a process without a number keeps its other connections while the database ac
     await engine.close();
     log.stop();
     await proxy.close();
+    await database.drop();
+  }
+});
+
+it('a process that is closed while it connects again leaves no session on the database', async () => {
+  const database = await createTestDatabase();
+  const engine = await startTestApp({ databaseUrl: database.url });
+  const holder = new Client(database.url);
+  try {
+    await holder.connect();
+    // Requested like the lock of a rotation of the encryption keys, and granted when the session has ended.
+    const held = holder.query(`SELECT pg_advisory_lock(720576, hashtext('test'))`);
+    await breakSession(engine);
+    await held;
+    await untilStatementWaits(engine, 'pg_advisory_lock_shared');
+    await engine.close();
+    await holder.query('SELECT pg_advisory_unlock_all()');
+    await until('no session is left', async () => {
+      const { rows } = await holder.query(
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND starts_with(application_name, 'billing-engine')`,
+      );
+      return rows.length === 0;
+    });
+  } finally {
+    await holder.end();
     await database.drop();
   }
 });

@@ -47,7 +47,8 @@ export const SETTINGS = {
   DATABASE_POOL_SIZE: setting({
     fallback: '20',
     ...integerBetween(2, 500),
-    meaning: 'Maximum number of database connections of each process.',
+    meaning:
+      'Maximum number of database connections of the pool of each process, which has up to 13 more.',
   }),
   DATABASE_STATEMENT_TIMEOUT_MS: setting({
     fallback: '30000',

@@ -56,6 +56,8 @@ export class Lifecycle implements OnModuleDestroy {
       };
       this.reading.add(giveUp);
       void read(request, response, done);
+      // One turn later, because a body that came with its headers is complete only then.
+      if (this.draining) setImmediate(giveUp);
     };
   }
 }

@@ -163,6 +163,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       // If the connection ended meanwhile, its lock is free, and the number must not be used.
       const [end] = ended;
       if (end !== undefined) throw end;
+      if (this.stopped) {
+        await opened.end();
+        return;
+      }
       this.current = number;
       this.client = opened;
       this.announceChange();

@@ -1,4 +1,5 @@
 import {
+  type BeforeApplicationShutdown,
   Injectable,
   Logger,
   type OnApplicationBootstrap,
@@ -43,7 +44,9 @@ interface Bucket {
  * alone.
  */
 @Injectable()
-export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
+export class RateLimits
+  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+{
   private readonly logger = new Logger('rate-limits');
   private buckets = new Map<string, Bucket>();
   /** Number of buckets by address. */
@@ -63,8 +66,12 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     }, SHARE_EVERY_MS).unref();
   }
 
-  async onModuleDestroy(): Promise<void> {
+  onModuleDestroy(): void {
     clearInterval(this.timer);
+  }
+
+  /** Waits here, because Nest would delay `onModuleDestroy` of other modules, which then go on claiming work. */
+  async beforeApplicationShutdown(): Promise<void> {
     await this.sharing;
   }
 
