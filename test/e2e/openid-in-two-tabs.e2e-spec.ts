@@ -18,7 +18,7 @@ class Browser {
   async get(path: string): Promise<Response> {
     const request = checkedClient(this.url).get(path).redirects(0);
     const answer = await (this.cookie === null ? request : request.set('Cookie', this.cookie));
-    const cookies = (answer.headers['set-cookie'] ?? []) as unknown as readonly string[];
+    const cookies = answer.get('Set-Cookie') ?? [];
     const changed = cookies.find((cookie) => cookie.includes('billing_openid='));
     if (changed !== undefined) {
       const isCleared = changed.includes('Expires=Thu, 01 Jan 1970');
