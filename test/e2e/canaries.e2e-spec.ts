@@ -129,7 +129,7 @@ describe('planted secrets', () => {
     secrets.set('session', page.Cookie.split('=')[1] ?? '');
     secrets.set('CSRF token', page['X-CSRF-Token']);
     const act = (path: string, body: object) => onPage(page, path, body);
-    const { secret } = (await act('/v1/second-factor', { password: PASSWORD })).body as {
+    const { secret } = (await act('/v1/second-factor', {})).body as {
       secret: string;
     };
     secrets.set('secret of the second factor', secret);

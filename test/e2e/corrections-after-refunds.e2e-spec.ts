@@ -146,7 +146,8 @@ describe('corrections of usage that two invoices billed', () => {
   it.each([
     ['all that is left if nothing was refunded', 'nothing', -28, -2],
     ['all that is left if refunds only paid out a credit note', 'the note', -28, -2],
-    ['the most that fits with its tax rounded up after another refund', 'the base', -27, -2],
+    ['all that is left if another refund left just that', 'the base', -28, -2],
+    ['the most that fits after a refund of one cent more', 'more', -27, -2],
   ])('give back %s', async (_, refunded, amount, tax) => {
     const rate = { name: 'VAT', percentage: '10', inclusive: false };
     const { id: rateId } = await post(engine, '/v1/tax-rates', rate);
@@ -167,11 +168,16 @@ describe('corrections of usage that two invoices billed', () => {
     const payment = await post(engine, `/v1/invoices/${invoice?.id}/pay`, pay);
     const base = { invoice_line_id: invoice?.lines[0]?.id, amount: 3_000 };
     const credit_note = { lines: [base], reason: 'Outage' };
-    const how = { nothing: null, 'the note': { credit_note }, 'the base': { amount: 3_300 } };
+    const how = {
+      nothing: null,
+      'the note': { credit_note, amount: 3_300 },
+      'the base': { amount: 3_300 },
+      more: { amount: 3_301 },
+    };
     const refund = how[refunded as keyof typeof how];
     if (refund !== null) {
       const made = await post(engine, `/v1/refunds/payment/${payment.id}`, refund);
-      expect(made).toMatchObject({ amount: 3_300, status: 'succeeded' });
+      expect(made).toMatchObject({ amount: refund.amount, status: 'succeeded' });
     }
     for (const idempotency_key of keys) {
       await engine.http.post('/v1/usage-events/void').send({ idempotency_key }).expect(200);
