@@ -54,7 +54,13 @@ describe.each([
   ['day or second', 'in_arrears'],
 ] as const)('changes within a period, counted by the %s and billed %s', (units, timing) => {
   let engine: TestApp;
-  const unit = units === 'day or second' ? fc.constantFrom('day', 'second') : fc.constant(units);
+  const isMixed = units === 'day or second';
+  const unit = isMixed ? fc.constantFrom('day', 'second') : fc.constant(units);
+  /**
+   * In ten-thousandths. A credit that rounds to 0 is not billed, and the next change can count it by day. With mixed
+   * units, prices are so high that the credit of one second is not 0.
+   */
+  const smallest = isMixed ? SECONDS * 10_000n : 0n;
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -121,7 +127,7 @@ describe.each([
     async () => {
       process.stdout.write(`changes by the ${units}, ${timing}: SEED=${SEED}\n`);
       const rounded = partsOf(
-        fc.integer({ min: 0, max: 99_999_999 }).map((units) => {
+        fc.bigInt({ min: smallest, max: smallest + 99_999_999n }).map((units) => {
           const digits = String(units).padStart(5, '0');
           return `${digits.slice(0, -4)}.${digits.slice(-4)}`;
         }),
@@ -132,7 +138,7 @@ describe.each([
         { seed: SEED, numRuns: SEQUENCES },
       );
       const whole = units === 'day' ? 31n : units === 'second' ? SECONDS : 31n * SECONDS;
-      const most = units === 'day or second' ? 3n : 99n;
+      const most = isMixed ? 3n : 99n;
       const exact = partsOf(
         fc.bigInt({ min: 1n, max: most }).map((days) => String(days * whole)),
         unit,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Database } from '../database';
+import { Database, ROW_LOCKS } from '../database';
 import { Jobs } from '../jobs';
 import { ProcessSession } from './process-session';
 
@@ -93,6 +93,6 @@ function releaseSql({ table, leaseColumn }: ClaimedWork): string {
       FROM claimed_batch AS batch CROSS JOIN LATERAL unnest(batch.row_ids) AS wanted(id)
       JOIN ${table} AS claimed ON claimed.id = wanted.id AND claimed.${leaseColumn} = batch.lease_ends_at
       WHERE batch.leased_by = ANY ($1) AND batch.work = $3 AND batch.lease_ends_at > $2
-      ORDER BY claimed.id FOR UPDATE OF claimed SKIP LOCKED)
+      ORDER BY claimed.id ${ROW_LOCKS.change} OF claimed SKIP LOCKED)
     RETURNING id`;
 }
