@@ -4,7 +4,6 @@ import { tooManyReports } from '../../platform/errors';
 import { Operation, type PageDto, pageOf, toPageDto, toPageRequest } from '../../platform/http';
 import { ExpandsCustomers, withCustomer } from '../customers';
 import {
-  ACCOUNT_ROWS,
   LedgerAccountDto,
   LedgerAccountsDto,
   ListLedgerAccountsDto,
@@ -41,7 +40,6 @@ export class LedgerController {
     access: 'ledger:read',
     answer: LedgerAccountsDto,
     csvItem: LedgerAccountDto,
-    csvRows: ACCOUNT_ROWS,
     problems: [tooManyReports],
   })
   async listLedgerAccounts(@Query() query: ListLedgerAccountsDto): Promise<LedgerAccountsDto> {

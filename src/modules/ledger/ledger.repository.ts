@@ -243,7 +243,7 @@ export class LedgerRepository {
   ): Promise<readonly AccountRow[]> {
     if (customerId !== null) return this.database.query(BALANCES, [customerId, before]);
     if (before === null) return this.database.query(TOTALS);
-    return this.reports.query('summary', BALANCES, [customerId, before]);
+    return this.reports.query('analytics', BALANCES, [customerId, before]);
   }
 
   private idsOf(sql: string, parameters: readonly string[]): Promise<readonly string[]> {

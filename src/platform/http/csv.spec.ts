@@ -7,9 +7,10 @@ describe('a row of CSV', () => {
 
   it('writes numbers with their sign, and nothing for null', () => {
     expect(toCsvRow([-100, 0, true, null, undefined])).toBe('-100,0,true,,\r\n');
+    expect(toCsvRow(['-100', '-0.5'])).toBe('-100,-0.5\r\n');
   });
 
-  it.each(['=1+1', '+1', '-1', '@SUM(A1)'])('neutralises the formula %j', (text) => {
+  it.each(['=1+1', '+1', '-1+1', '-A1', '@SUM(A1)'])('neutralises the formula %j', (text) => {
     expect(toCsvRow([text])).toBe(`'${text}\r\n`);
   });
 

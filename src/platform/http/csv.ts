@@ -116,13 +116,16 @@ export function toCsvRow(values: readonly CsvValue[]): string {
  */
 const FORMULA = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"]*)/gu;
 
+/** Text that is only a number, such as a quantity below zero. A spreadsheet runs no formula for it. */
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
 /**
  * Returns the text of a cell. Puts an apostrophe before text that a spreadsheet could run as a formula. Numbers stay
- * unchanged, even negative ones.
+ * unchanged, even negative ones, also if the JSON has them as text.
  */
 function toCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
-  if (typeof value !== 'string') return String(value);
+  if (typeof value !== 'string' || NUMBER.test(value)) return String(value);
   const text = value.replaceAll(FORMULA, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

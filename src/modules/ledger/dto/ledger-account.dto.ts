@@ -1,5 +1,4 @@
 import {
-  type CsvRows,
   InstantField,
   NestedListProperty,
   ReferenceFilter,
@@ -29,15 +28,6 @@ export class LedgerAccountDto {
   )
   readonly balance!: string;
 }
-
-/**
- * CSV row of an account, with the balance as a number. If it were a text that begins with a minus, a spreadsheet could
- * take it for a formula.
- */
-export const ACCOUNT_ROWS: CsvRows = {
-  columns: [],
-  rowsOf: (item) => [{ balance: BigInt((item as LedgerAccountDto).balance) }],
-};
 
 export class LedgerAccountsDto {
   @NestedListProperty(LedgerAccountDto, 'Every account with postings, by currency.')
