@@ -12,8 +12,8 @@ export interface ChangedWindow {
 }
 
 /**
- * Called in the transaction that stores or voids events, after it has locked their streams (one per event name and
- * customer).
+ * Called in the transaction that stores or voids events, after the transaction has locked their streams (one per event
+ * name and customer).
  */
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
