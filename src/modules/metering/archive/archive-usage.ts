@@ -28,8 +28,8 @@ const DAY_MS = 86_400_000;
 const TEST_EVERY_MS = 600_000;
 
 /**
- * Statement timeout for the last step of a month whose events of one stream fill several files. This step reads the
- * keys of all these events again.
+ * Statement timeout for the last step of a month of a stream that fills several files. This step reads the keys of all
+ * events of the month again.
  */
 const LONG_STEP = { statementMs: 600_000 };
 
@@ -44,7 +44,10 @@ export interface MonthToClose {
 }
 
 /**
- * Result of a step. `none` means that there is nothing to do now. A {@link MonthToClose} is for the caller to close.
+ * Result of a step.
+ * - `none`: there is nothing to do now.
+ * - `done`: the step ran.
+ * - {@link MonthToClose}: the caller must close this month.
  */
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
@@ -330,9 +333,7 @@ function countsOf(
   }));
 }
 
-/**
- * Returns an event as a line of a file. The fields that the client sent come first, then those that the service added.
- */
+/** Returns an event as a line of a file. Fields that the client sent come before fields that the service added. */
 function lineOf(event: ArchivedEvent): string {
   const reported = {
     idempotency_key: event.idempotencyKey,

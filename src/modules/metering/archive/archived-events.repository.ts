@@ -70,8 +70,8 @@ export class ArchivedEventsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks and returns months that were written to files at or before `writtenBy` and whose events are still in the
-   * database, oldest first. Skips months that another worker has locked.
+   * Locks and returns months of streams that were written to files at or before `writtenBy`, and whose events are still
+   * in the database. Ordered by the time of writing. Skips months that another worker has locked.
    */
   claim(writtenBy: Date, limit: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();

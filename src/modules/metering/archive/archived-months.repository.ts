@@ -54,8 +54,8 @@ const withHoursOf = (condition: string): string => `
   ))`;
 
 /**
- * End of the last archived month of a stream, if the hours of a range lack events. Events of a month that was archived
- * before the meter was created are lacking even if they are not deleted, because the meter does not count them.
+ * End of the last archived month of a stream, if the hours of a range lack events. A meter does not count events that
+ * were archived before its creation. For this meter, such events are lacking even if they are not deleted.
  */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
@@ -180,7 +180,7 @@ export class ArchivedMonthsRepository {
    * Returns the end of the last archived month of the stream if an hour that overlaps a range lacks events. An hour
    * lacks events if some of its archived events are deleted, or are not counted by the meter. Returns null if no hour
    * lacks events.
-   * @param includesStored true: an hour with any archived event counts, even if the event is not deleted yet
+   * @param includesStored true: an hour lacks events if it has any archived events, even if they are not deleted yet
    */
   findMissing(
     stream: string,

@@ -73,8 +73,9 @@ export class ArchivedUsage {
    * Requires that usage can be counted from the single events of these ranges. Fails if an hour that overlaps a range
    * has archived events that are deleted, or that the meter does not count. Call this after the events were read,
    * because the archive may delete events at any time. Pass no whole hours that are read from stored totals.
-   * @param isExact true if events are counted up to a stream position. Any archived event in these hours then fails,
-   *   because the totals do not show whether an event that was voided after the position is deleted
+   * @param isExact true if events are counted up to a stream position (the number of an event, in commit order). Any
+   *   archived event in these hours then fails, because the totals do not show whether an event that was voided after
+   *   the position is deleted
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(
@@ -129,7 +130,7 @@ export class ArchivedUsage {
     return closed.flatMap(({ number }) => periods[number - 1] ?? []);
   }
 
-  /** Waits for the running step of the archive, and prevents further steps until the transaction ends. */
+  /** Waits until the running step of archiving has ended, and prevents further steps until the transaction ends. */
   blockArchive(): Promise<void> {
     return this.archive.block();
   }

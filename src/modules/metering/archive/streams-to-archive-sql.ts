@@ -29,9 +29,10 @@ export const NEXT_STREAMS = `
  * Selects the locked streams whose month, which starts at $4, can be closed (decision 118):
  * - Each billed period that needs events from before the end of the month ended before the retention period ($3).
  * - No such period has late usage to bill (stored or voided after the bill), unless the customer is deleted.
- * - No event waits in an earlier month. If one did, because it was stored after the search, it would never be archived.
+ * - No earlier month has an event that is not archived. Such an event, stored after the search, would never be
+ *   archived.
  *
- * `closedBefore` is the end of the month or, if later, the end of the last of these periods. Events before are refused.
+ * `closedBefore` is the end of the month or, if later, the end of the last such period. Earlier events are refused.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

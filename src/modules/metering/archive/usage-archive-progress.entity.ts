@@ -10,7 +10,7 @@ import { InstantColumn } from '../../../platform/database';
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
   /**
-   * Events before this instant are archived. It is the start of the retention period at the begin of the search. If the
+   * Events before this instant are archived. It is the start of the retention period when the search began. If the
    * retention period became longer during the search, it is the earlier start of the longer period.
    */
   @InstantColumn() readonly beforeAt!: Date;

@@ -159,7 +159,7 @@ export class UsageArchiveRepository {
     return found();
   }
 
-  /** Waits for the running step of the archive, and prevents further steps until the transaction ends. */
+  /** Waits until the running step of archiving has ended, and prevents further steps until the transaction ends. */
   async block(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(CREATE_PROGRESS);
