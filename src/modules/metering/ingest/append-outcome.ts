@@ -22,8 +22,8 @@ export type EventResult = Refusal | 'duplicate' | 'busy';
 export type NotTried = 'busy' | 'outdated';
 
 /**
- * Reason why a shared commit did not store a request. `timeout`: the request, written alone, waited too long for a
- * lock, or probably would.
+ * Reason why a shared commit (of several requests) did not store a request. `timeout`: the request, written alone,
+ * waited too long for a lock, or probably would.
  */
 export type NotShared = NotTried | 'timeout';
 

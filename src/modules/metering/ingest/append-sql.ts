@@ -4,9 +4,11 @@ import { type OnBusy, shortLockTimeout } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
- * Statements of the slow path, which appends events in a transaction. Parameters: $1 the current time, $2 the earliest
- * timestamp of the events, $3 the list of stream ids (a stream: one customer, one event name), and from $4 on those of
- * {@link FROM_PARAMETERS} or {@link FROM_TABLE}.
+ * Statements of the slow path, which appends events in a transaction. Parameters:
+ * - $1 the current time;
+ * - $2 the earliest timestamp of the events;
+ * - $3 the list of stream ids (a stream: one customer, one event name);
+ * - from $4 on the parameters of {@link FROM_PARAMETERS} or {@link FROM_TABLE}.
  */
 
 /** Columns with $1 and $2. Every statement selects them, because PostgreSQL requires each parameter to be used. */
@@ -21,8 +23,8 @@ const isUnarchived = (key: string): string => `
       OR NOT EXISTS (SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = ${key} OFFSET 0))`;
 
 /**
- * Events as parameters. `position` is the number among the events of its customer and event name that the event gets if
- * it is stored. `refusal` is null if the event is not refused.
+ * Events as parameters. `position` is the number that the event gets if it is stored. This number counts the events of
+ * one customer and event name. `refusal` is null if the event is not refused.
  */
 const FROM_PARAMETERS = `
   SELECT one.*, ${TIMES} FROM ROWS FROM (
@@ -81,8 +83,8 @@ export type OnStoredKey = 'skip' | 'fail';
 
 /**
  * CTE `advanced`: sets the last position of each stream to that of its newest event in the CTE `fresh` (the stored
- * events). The condition on the stream ids is needed because PostgreSQL may have cached a query plan while the table
- * was small; without the condition, that plan would scan the whole table.
+ * events). PostgreSQL may have cached a query plan while the table was small. Without the condition on the stream ids,
+ * that plan would scan the whole table.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (
@@ -135,7 +137,7 @@ export const storedEventParts = (
 
 /**
  * SQL condition: the event is not refused. For a plain `refusal IS NULL`, PostgreSQL would estimate that 1 row of 200
- * matches, and would choose a plan that searches the whole list of streams for each event. CASE avoids this estimate.
+ * matches. Its plan would then search the whole list of streams for each event. CASE avoids this estimate.
  */
 const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
 

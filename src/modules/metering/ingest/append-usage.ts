@@ -38,8 +38,8 @@ export class AppendUsage {
   /**
    * Stores events in one transaction. The caller must not have an open transaction if there are more than
    * `MAX_EVENTS_IN_MEMORY` events.
-   * @param onBusy `wait`: waits for locks. Otherwise, leaves out a request if one of its streams (one customer, one
-   *   event name) is locked, or if a meter is being created for one of its event names
+   * @param onBusy `wait`: waits for locks. Otherwise, leaves out a request that would wait for one of its streams (one
+   *   customer, one event name), or for the creation of a meter
    * @param requestOf for each event, the index of its request, if several requests are written together. At most
    *   `MAX_EVENTS_IN_MEMORY` events are then allowed
    */
@@ -179,7 +179,7 @@ async function* piecesOf(events: IncomingEvents): AsyncGenerator<readonly Incomi
   else yield [...events];
 }
 
-/** Adds events until none is left or memory is full. Returns true if there may be more. */
+/** Adds events until none is left or memory is full. Returns true if there may be more events. */
 async function stageUntilFull(
   staged: StagedEvents,
   pieces: AsyncGenerator<readonly IncomingEvent[]>,

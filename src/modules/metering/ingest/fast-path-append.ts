@@ -25,7 +25,7 @@ interface FastPathResult {
    * stream was skipped. The whole list is null if all events were stored.
    */
   readonly positions: readonly (string | null)[] | null;
-  /** Numbers of the streams whose cached version was current; null if no stream was skipped. */
+  /** Numbers, from 1, of the streams whose cached version was current; null if no stream was skipped. */
   readonly current: readonly number[] | null;
 }
 
@@ -40,8 +40,8 @@ interface Classified {
 /**
  * Fast path of ingest: stores and counts events with one statement, using cached ids and versions of their streams (one
  * customer, one event name). The statement usually commits by itself. If an event may be in a registered window (a
- * period with running totals of its own), the statement shares a transaction with the hooks that other modules have for
- * windows.
+ * period with running totals of its own), one transaction contains the statement and the usage hooks (callbacks of
+ * other modules).
  */
 @Injectable()
 export class FastPathAppend {

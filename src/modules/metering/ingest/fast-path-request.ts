@@ -60,9 +60,9 @@ export class FastPathRequest {
 
   /**
    * Splits a request into parts for the fast path (one statement) and a rest for the slow path (a transaction). Each
-   * shard has up to two parts, because streams with events that may be in registered windows (periods with running
-   * totals of their own) have a part of their own. If a key occurs twice and the request has several streams, all
-   * events take the slow path: the fast path could skip the first event with the key and store the second.
+   * shard has up to two parts: streams with events that may be in registered windows, and other streams. A registered
+   * window is a period with running totals of its own. If a key occurs twice and the request has several streams, all
+   * events take the slow path. The fast path could skip the first event with the key and store the second.
    * @param shards number of shards into which streams are divided
    * @param lastInstant events with a later timestamp may be refused, so they take the slow path
    */
@@ -250,8 +250,9 @@ export class FastPathBatch {
   }
 
   /**
-   * Calls `visit` for each event with the number of its stream, the index of the event in the batch, and the number of
-   * the event within its stream, from 1.
+   * Calls `visit` for each event.
+   * @param visit gets the number of the stream, the index of the event in the batch, and the number of the event within
+   *   its stream, from 1
    */
   private eachEvent(visit: (number: number, index: number, nth: number) => void): void {
     const counts: number[] = [];

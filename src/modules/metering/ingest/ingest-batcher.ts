@@ -27,8 +27,8 @@ import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue'
  */
 const MAX_WAITING = 4;
 /**
- * Maximum part of the connections for the waiting commits of one kind. Commits of queues of streams, of both kinds
- * together, use at most twice this part.
+ * Maximum share of the connection pool that waiting commits of one kind use, e.g. 2 of 10 connections. Both kinds of
+ * queues of streams together use at most twice this share.
  */
 const MAX_SHARE = 0.2;
 /**

@@ -42,8 +42,8 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * SQL condition on a locked `stream`: none of its billed periods ends after `instant`, and the given window is the only
- * registered window (period with running totals of its own) that contains `instant`.
+ * SQL condition on a locked `stream`. None of its billed periods ends after `instant`, and the given window is the only
+ * registered window that contains `instant`. A registered window is a period with running totals of its own.
  */
 export const changesOnlyWindow = (
   instant: string,
@@ -57,10 +57,10 @@ export const changesOnlyWindow = (
   )`;
 
 /**
- * SQL of the first time after `instant` at which a registered window (a period with running totals of its own) of a
- * locked `stream` starts or ends; null if there is none. If {@link changesOnlyWindow} is true at `instant`, it stays
- * true until that time, unless the version of the stream changes. A new bill or meter, and opening or closing a window,
- * increment the version.
+ * SQL of the first time after `instant` at which a registered window of a locked `stream` starts or ends; null if there
+ * is none. A registered window is a period with running totals of its own. If {@link changesOnlyWindow} is true at
+ * `instant`, it stays true until that time, unless the version of the stream changes. A new bill or meter, and opening
+ * or closing a window, increment the version.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
@@ -84,9 +84,11 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
  * {@link plainAggregation} is not null. The statement fails if the key of an event is already stored.
  * @param events SQL of rows as for {@link joinedAppend}
  * @param at parameter with the timestamp of the events
- * @param streams SQL of one row per stream with the columns `stream_id`, `position` (of its last new event), `events`
- *   (the number of its new events), `total` (the sum that these events add to the meter), `meter_id`, and
- *   `window_start_at` and `window_end_at`
+ * @param streams SQL of one row per stream, with the columns
+ *   - `stream_id`, `meter_id`, `window_start_at`, `window_end_at`;
+ *   - `position` of its last new event;
+ *   - `events`, the number of its new events;
+ *   - `total`, the sum that these events add to the meter
  */
 export const plainAppend = (events: string, at: string, streams: string): string => `
   fresh AS (${INTO_EVENTS} ${inOrder(events, at)}),

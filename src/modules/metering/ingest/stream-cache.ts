@@ -32,8 +32,8 @@ interface CachedStreamRow extends StreamName {
 
 /**
  * Reads the state of streams. Leaves out event names for which a meter is being created. The creation increments only
- * the versions of the streams that it sees. If a stream that it does not see were cached now, the fast path could later
- * store events of this stream that the meter does not count.
+ * the versions of the streams that it sees. Another stream, if it were cached now, would keep its version. The fast
+ * path could then store events of this stream that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",

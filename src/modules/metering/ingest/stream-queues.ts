@@ -54,7 +54,10 @@ export class StreamQueues {
     return this.blocked.size > 0 && this.blockedQueueOf(streamsOf(request)) !== undefined;
   }
 
-  /** Returns true if a request that waits too long for a lock probably holds a lock on a stream of this request. */
+  /**
+   * Returns true if another request probably holds a lock on a stream of this request while it waits too long for a
+   * lock.
+   */
   isHeld(request: QueuedRequest): boolean {
     return this.blocked.size > 0 && this.holderOf(streamsOf(request)) !== undefined;
   }

@@ -19,8 +19,9 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_WAIT_MS = 2;
 
 /**
- * Longest time for which a shard pauses while `onNotShared` stores requests whose streams were locked. Without the
- * pause, the next requests of the shard would mostly meet the same locks, or would take the locks first.
+ * Longest time for which a shard (a part of the streams) pauses while `onNotShared` stores requests whose streams were
+ * locked. Without the pause, the next requests of the shard would mostly meet the same locks, or would take the locks
+ * first.
  */
 const LONGEST_HOLD_MS = 100;
 
@@ -68,12 +69,15 @@ interface Shard {
   isWriting: boolean;
 }
 
-/** Collects requests into shared commits. At most one commit per shard is in flight. */
+/** Collects requests into shared commits. At most one commit per shard (a part of the streams) is in flight. */
 export class WriteQueue {
   private readonly shards: readonly Shard[];
   private isStarting = false;
   private readonly listeners = new Set<() => void>();
-  /** Context in which commits run. Without it, they would run in the context of the request that arrived first. */
+  /**
+   * Asynchronous context in which commits run. Without it, they would run in the context of the request that arrived
+   * first.
+   */
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
@@ -248,8 +252,8 @@ export class WriteQueue {
 
   /**
    * Writes the requests of a failed group again, in parts. Writes the requests of a part that fails one by one, so that
-   * one request cannot fail the others. Requests that wait too long for a lock go to `onNotShared` or, if it is null,
-   * are rejected.
+   * one request cannot fail the others. Passes requests that wait too long for a lock to `onNotShared`. Rejects them if
+   * `onNotShared` is null.
    */
   private async writeInParts(
     group: readonly QueuedRequest[],
