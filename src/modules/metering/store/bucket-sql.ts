@@ -32,9 +32,9 @@ const IN_WINDOWS = `
       AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
- * CTE `change`: amounts that the events of the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at,
- * value, text, group_key) add to the running totals of their hours and, with {@link IN_WINDOWS}, of the registered
- * windows that contain them.
+ * CTE `change`: amounts that the events of the CTE `counted` add to the running totals of their hours. With
+ * {@link IN_WINDOWS}, also amounts for the registered windows (periods with running totals of their own) that contain
+ * them. `counted` has the columns stream_id, meter_id, aggregation, position, occurred_at, value, text and group_key.
  */
 const changeOf = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
@@ -117,9 +117,9 @@ export const SUBTRACT_FROM_BUCKETS = `
 export const ADD_TO_HOURS = addToBuckets('');
 
 /**
- * Returns a CTE that adds the totals of the CTE `added` (stream_id, meter_id, events, total, window_start_at,
- * window_end_at) to the hour that contains `at` and to a registered window (a period with running totals of its own).
- * Only for `count` and `sum` meters without groups.
+ * Returns a CTE that adds totals to the hour that contains `at`, and to a registered window (a period with running
+ * totals of its own). Reads them from the CTE `added` with the columns stream_id, meter_id, events, total,
+ * window_start_at and window_end_at. Only for `count` and `sum` meters without groups.
  */
 export const addToPlainBuckets = (at: string): string => `
   updated AS (

@@ -149,8 +149,8 @@ export function valuesOf(pieces: PiecesSql): string {
 }
 
 /**
- * SQL that returns a row of `piece` (see {@link piecesOf}) for each distinct value of the whole hours. These rows have
- * an event number of 0, because the hourly totals already count the events.
+ * SQL that returns a row of `piece` (see {@link piecesOf}) for each distinct value of the whole hours. Column `events`
+ * of these rows is 0, because the hourly totals already count the events.
  */
 function distinctValues(stream: string, meter: string): string {
   return `

@@ -99,8 +99,8 @@ export class UsageTotalsWriter {
   /**
    * Replaces the hourly totals of a new meter by totals computed from stored events, for a range of hours of streams.
    * The caller has locked the streams. The meter must have no usage windows (periods with totals of their own). If
-   * `from` is null (the first range of the streams), also invalidates their cached state, so that the fast path of
-   * ingest counts new events for the meter.
+   * `from` is null (the first range of the streams), also invalidates the cached state of the streams. The fast path of
+   * ingest then counts new events for the meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
@@ -112,10 +112,10 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Computes and inserts the totals of a period that has none. An hour is counted from its events. A window is counted
-   * from the totals of its whole hours, and from the events before and after these hours. If some of these events were
-   * archived and deleted, the total of the UTC hour in which the window starts or ends is used instead (decision 210).
-   * The caller has locked the stream.
+   * Computes and inserts the totals of a period that has none. The caller has locked the stream. An hour is counted
+   * from its events. A window is counted from the totals of its whole hours, and from the events before and after these
+   * hours. If some of these events were archived and deleted, uses the total of the whole UTC hour in which the window
+   * starts or ends (decision 210).
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(

@@ -23,7 +23,7 @@ export interface UsageWindow {
 }
 
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the window if `period` is only its first part. A `weighted_sum` counts the last value until then. */
+  /** End of the whole window if `period` is only its first part. A `weighted_sum` counts the last value until then. */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -36,7 +36,7 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/** Locks the archived month that contains the instant $2: until the transaction ends, none of its events is deleted. */
+/** Locks the archived month that contains the instant $2. None of its events is deleted until the transaction ends. */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
