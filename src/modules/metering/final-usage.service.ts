@@ -11,8 +11,8 @@ const COLLECTION_MS = 3_600_000;
 
 /**
  * Plans invoices for late usage of ended subscriptions. The last invoice of a subscription bills the usage that is
- * known at that time, and closes the subscription. A separate invoice bills usage that changes later. It is made an
- * hour after the first change (decision 41).
+ * known at that time, and closes the subscription. Usage that changes later is billed by a separate invoice, which is
+ * made an hour after the first change (decision 41).
  */
 @Injectable()
 export class FinalUsageService {

@@ -273,8 +273,8 @@ export abstract class UsageStore {
   abstract get(idempotencyKey: string): Promise<StoredUsageEvent>;
 
   /**
-   * Voids an event and updates all totals in one commit. Voiding the event again is a no-op until the archive closes
-   * its month.
+   * Voids an event and updates all totals in one commit. Voiding the event again is a no-op until its month is closed
+   * for the archive.
    * @throws {ProblemError} `usage_event_not_found`; `usage_event_archived`; `usage_late` if a meter rejects late usage
    */
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;

@@ -5,7 +5,10 @@ import { isId } from '../../../platform/ids';
 import type { Properties, UsageEvent } from '../domain/usage-event';
 
 const MAX_PROPERTIES_BYTES = 16_384;
-/** Maximum number of values. Each value takes at least two bytes: one of its own, and a comma or bracket. */
+/**
+ * Maximum number of values in `properties`. Each value takes at least two bytes: one of its own, and a comma or
+ * bracket.
+ */
 const MAX_PROPERTIES_VALUES = MAX_PROPERTIES_BYTES / 2;
 /** Maximum length of an unknown field's name in an error. A longer name is cut. */
 const MAX_SHOWN_NAME = 100;
