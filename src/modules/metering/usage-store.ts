@@ -159,7 +159,7 @@ export interface UsageEventPageRequest {
   readonly limit: number;
 }
 
-/** Event that a meter counts. */
+/** Event that a meter counts, with the group in which it counts. */
 export interface CountedEvent extends StoredUsageEvent {
   readonly group: Group;
 }

@@ -15,7 +15,6 @@ import { keyDigest } from './key-digest';
  * caller knows the version and last position of the streams from an earlier lock, a single statement can do both.
  */
 
-/** SQL expressions of a usage window. */
 export interface WindowSql {
   readonly meterId: string;
   readonly startAt: string;
