@@ -4,7 +4,7 @@ import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Inserts closed subscriptions. Leaves out customers who have no stream (row per customer and event name): billing
+ * Inserts closed subscriptions. Leaves out customers without a stream (the events of one name of one customer). Billing
  * usage creates a stream, so no usage was billed to these customers.
  */
 const CLOSE = `
@@ -21,7 +21,10 @@ const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscri
 
 const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDATE';
 
-/** `ANY (ARRAY (…))` makes the planner look up each subscription by id; with `IN` it may read all of them. */
+/**
+ * Closed subscriptions with a bill for the same usage as one of the bills $1. `ANY (ARRAY (…))` makes PostgreSQL look
+ * up each subscription by id. With `IN`, it may read all subscriptions.
+ */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}
   WHERE closed.id = ANY (ARRAY(
@@ -52,7 +55,7 @@ const PLAN = `
   FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
   WHERE closed.id = planned.id`;
 
-/** Closed subscriptions (those whose last invoice was made), with the due times of their late usage. */
+/** Due times of the late usage of closed subscriptions. A subscription is closed once its last invoice was made. */
 export const DUE_LATE_USAGE: DueTable<{ readonly id: string }> = {
   table: 'usage_closed_subscription',
   dueColumn: 'late_due_at',
@@ -70,8 +73,8 @@ export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Marks subscriptions as closed: the last invoice is made, and later changes of usage are billed on a separate
-   * invoice. If a subscription was closed already, clears the due time of its separate invoice.
+   * Marks subscriptions as closed. Their last invoices are made, and later changes of usage are billed on a separate
+   * invoice. If a subscription is already closed, clears the due time of its separate invoice.
    */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
@@ -90,8 +93,9 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns closed subscriptions (those whose last invoice was made) that have a bill for the same usage
-   * (stream, meter and period) as one of these bills. Leaves out subscriptions with a planned late-usage invoice.
+   * Locks and returns closed subscriptions that have a bill for the same usage (stream, meter and period) as one of
+   * these bills. A subscription is closed once its last invoice was made. Leaves out subscriptions with a planned
+   * late-usage invoice.
    */
   lockByBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
@@ -99,8 +103,8 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns closed subscriptions (those whose last invoice was made) that have a bill for one of these
-   * periods. Leaves out subscriptions with a planned late-usage invoice.
+   * Locks and returns closed subscriptions that have a bill for one of these periods. A subscription is closed once its
+   * last invoice was made. Leaves out subscriptions with a planned late-usage invoice.
    */
   lockByPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
@@ -112,8 +116,8 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns those of the subscriptions that are closed (the last invoice was made) and have late usage.
-   * Leaves out subscriptions with a planned late-usage invoice.
+   * Locks and returns the subscriptions that are closed and have late usage to bill. A subscription is closed once its
+   * last invoice was made. Leaves out subscriptions with a planned late-usage invoice.
    */
   lockWithLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();

@@ -24,8 +24,8 @@ export class CreateMeterService {
   /**
    * Creates a meter. Events stored after the commit are counted when they are stored. Earlier events are counted in
    * this commit if they are few and no other transaction is storing events with the same name. Otherwise they are
-   * counted in the background (backfill). Blocks the archive until the commit, so that each month is either archived
-   * before the meter is created, or counted by the meter.
+   * counted in the background (backfill). Blocks archiving of usage until the commit. Each month is thus either
+   * archived before the meter is created, or counted by the meter.
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`, `usage_archived`
    */
   async create(terms: MeterTerms): Promise<Meter> {

@@ -11,8 +11,8 @@ const COLLECTION_MS = 3_600_000;
 
 /**
  * Plans invoices for late usage of ended subscriptions. The last invoice of a subscription bills the usage that is
- * known at that time. The subscription is then closed: usage that changes later is billed by a separate invoice, an
- * hour after the first change (decision 41).
+ * known at that time, and closes the subscription. Usage that changes later is billed by a separate invoice, which is
+ * made an hour after the first change (decision 41).
  */
 @Injectable()
 export class FinalUsageService {
@@ -34,7 +34,10 @@ export class FinalUsageService {
     await this.plan(await this.closedSubscriptions.lockByPeriods(periods));
   }
 
-  /** Plans invoices, in the caller's transaction, for late usage that is not on the last invoices of subscriptions. */
+  /**
+   * Plans late-usage invoices, in the caller's transaction, for closed subscriptions with late usage that their last
+   * invoices do not bill.
+   */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockWithLateUsage(subscriptionIds));
   }
@@ -44,7 +47,10 @@ export class FinalUsageService {
     await this.closedSubscriptions.forget(subscriptionIds);
   }
 
-  /** Makes late usage due in an hour, by each customer's clock (a test clock or real time). Skips deleted customers. */
+  /**
+   * Makes late usage due in an hour, by the clock of each customer (a test clock or real time). Skips deleted
+   * customers.
+   */
   private async plan(closed: readonly ClosedSubscription[]): Promise<void> {
     if (closed.length === 0) return;
     const times = await this.customers.currentTimesOf(closed.map(({ customerId }) => customerId));

@@ -5,7 +5,7 @@ import { BackfillMeters } from './store/backfill-meters';
 export const BACKFILL_WORK = 'meter-backfills';
 const EVERY_MS = 500;
 
-/** Background job that counts events which were stored before their meter was created (backfill). */
+/** Background job that counts events that were stored before their meter was created (backfill). */
 @Injectable()
 export class MeterBackfills implements OnModuleInit {
   private readonly logger = new Logger(BACKFILL_WORK);
@@ -19,7 +19,7 @@ export class MeterBackfills implements OnModuleInit {
     this.jobs.register({ name: BACKFILL_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
   }
 
-  /** Runs one step of a backfill, and logs a failure. Returns true if the next step is to follow at once. */
+  /** Runs one step of a backfill, and logs a failure. Returns true if the next step should follow at once. */
   async runDue(): Promise<boolean> {
     let isFailed = false;
     const result = await this.backfillMeters.runStep((error, meterId) => {

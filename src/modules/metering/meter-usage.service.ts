@@ -149,7 +149,7 @@ export class MeterUsageService {
 
   /**
    * Checks the parameters of a usage proof (numbers of events by outcome). Returns the query for
-   * {@link UsageStore.prove}, to which the caller adds the periods that are never billed.
+   * {@link UsageStore.prove}. The caller adds the periods that are never billed.
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`
    */
   async proofOf(
@@ -165,8 +165,8 @@ export class MeterUsageService {
 }
 
 /**
- * Checks a query, and returns a function that computes its windows. The function takes time, and also throws
- * `too_many_windows`.
+ * Checks a query, and returns a function that computes its windows. The caller decides when to call the function,
+ * because it may run long. The function throws `too_many_windows` as well.
  * @throws {ProblemError} `usage_period_empty`, `too_many_windows` if the length alone shows it, `unknown_group`
  */
 function windowsFor(

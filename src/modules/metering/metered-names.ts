@@ -14,7 +14,10 @@ export interface UncountedEvents {
   readonly events: number;
 }
 
-/** Finds reported events whose event name no meter counts. Names with a meter stay cached: meters are never deleted. */
+/**
+ * Finds reported events whose event name no meter counts. Names with a meter stay cached, because meters are never
+ * deleted.
+ */
 @Injectable()
 export class MeteredNames {
   private readonly logger = new Logger('usage');
@@ -35,8 +38,8 @@ export class MeteredNames {
   }
 
   /**
-   * Returns the events whose event name no meter counts, one entry for each name, and adds their number to a metric. If
-   * the lookup fails, only logs the error and returns an empty list, because the events are stored already.
+   * Returns an entry for each event name that no meter counts, and adds the number of its events to a metric. If the
+   * lookup fails, logs the error and returns an empty list, because the events are stored already.
    * @param events number of events by name
    */
   async findUncounted(events: ReadonlyMap<string, number>): Promise<readonly UncountedEvents[]> {

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { UsageBilledEntity } from './usage-billed.entity';
 
-/** Returns SQL that finds the newest of some bills of each item and period. */
+/**
+ * Returns SQL that selects the newest bill of each item and period.
+ * @param bills FROM items and WHERE condition that select rows of `billed`
+ */
 const newestOf = (bills: string): string => `
   SELECT billed.subscription_id AS "subscriptionId", billed.terms
   FROM (
@@ -55,7 +58,10 @@ export class UsageBilledRepository {
     await this.database.insertMany(UsageBilledEntity, rows);
   }
 
-  /** Marks billed periods for correction by the next invoice or, if `isLate` is false, clears the mark. */
+  /**
+   * Marks billed periods as having late usage, so that the next invoice corrects them. If `isLate` is false, clears the
+   * mark.
+   */
   async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(MARK_LATE, [...columnsOf(periods), isLate]);

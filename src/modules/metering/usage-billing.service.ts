@@ -29,13 +29,16 @@ export interface UsageBill {
   /** Instant from which events were counted; before the start of the period if values carry over into the period. */
   readonly countedFrom: Date;
   /**
-   * Stream position up to which events and voids were counted: the number of an event, in commit order, among those of
-   * one customer and event name.
+   * Stream position up to which events and voids were counted. The position is the number of an event, in commit order,
+   * among those of one customer and event name.
    */
   readonly upToPosition: bigint;
   /** Data with which the period can be billed again, as JSON. */
   readonly terms: object;
-  /** Billed groups with their invoice lines; empty if no usage. `group` is `[]` if all groups are billed as one. */
+  /**
+   * Billed groups with their invoice lines; empty if there was no usage. `group` is `[]` if all groups are billed as
+   * one.
+   */
   readonly groups: readonly {
     readonly group: Group;
     readonly quantity: Rational;
@@ -44,7 +47,7 @@ export interface UsageBill {
   }[];
 }
 
-/** Usage to freeze until a transaction ends: no event that belongs to it can be stored or voided. */
+/** Usage to block until a transaction ends. None of its events can then be stored or voided. */
 export interface UsageToBlock {
   /** Customers and event names whose events are blocked. */
   readonly events: readonly StreamName[];
@@ -66,8 +69,8 @@ export class UsageBillingService {
 
   /**
    * Blocks storing and voiding of events until the transaction ends, so that exactly the usage that the caller reads is
-   * billed. Locks the streams of the events, and creates those of `events` that are missing. To avoid deadlocks with
-   * ingestion, call it before the transaction takes any other lock on usage.
+   * billed. Locks the streams, and creates the streams of `events` that are missing. To avoid deadlocks with ingest,
+   * call it before the transaction takes any other lock on usage.
    */
   async blockNewEvents({ events, customerIds }: UsageToBlock): Promise<void> {
     const names = new Map(events.map((name) => [streamKey(name), name]));
@@ -80,19 +83,22 @@ export class UsageBillingService {
     await this.blockNewEvents({ events: [], customerIds });
   }
 
-  /** Returns billed periods with late usage (stored or voided after the bill), by subscription, oldest first. */
+  /**
+   * Returns the newest bill of each period that has late usage (stored or voided after the bill). Ordered by
+   * subscription, then by start of the period.
+   */
   late(subscriptionIds: readonly string[]): Promise<readonly RepeatableBill[]> {
     return this.billed.late(subscriptionIds);
   }
 
-  /** Returns the newest bill of each of these periods, oldest period first. */
+  /** Returns the newest bill of each of these periods. Ordered by subscription, then by start of the period. */
   newest(periods: readonly BilledPeriod[]): Promise<readonly RepeatableBill[]> {
     return this.billed.newest(periods);
   }
 
   /**
-   * Requires that no events of these periods are archived, because billing a period again needs its events. See
-   * {@link ArchivedUsage.lockUnarchived} for `since` and `otherwise`.
+   * Requires that no events of these periods are archived, because billing a period again needs its events. Locks the
+   * streams of the periods. See {@link ArchivedUsage.lockUnarchived} for `since` and `otherwise`.
    * @throws {ProblemError} `usage_archived`
    */
   lockUnarchived(
@@ -103,7 +109,10 @@ export class UsageBillingService {
     return this.archivedUsage.lockUnarchived(periods, since, otherwise);
   }
 
-  /** Marks billed periods, so that the next invoice bills the difference between their current and billed usage. */
+  /**
+   * Marks billed periods, so that the next invoice bills the difference between their present usage and their billed
+   * usage.
+   */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     if (periods.length === 0) return;
     await this.billed.mark(periods, true);
@@ -111,8 +120,8 @@ export class UsageBillingService {
   }
 
   /**
-   * Closes the usage of subscriptions: later changes, and late usage that is not on the last invoice, are billed on a
-   * separate invoice. Must be called in the transaction that makes the last invoices, after {@link blockNewEvents} or
+   * Closes the usage of subscriptions. A separate invoice bills later changes, and late usage that is not on the last
+   * invoice. Must be called in the transaction that makes the last invoices, after {@link blockNewEvents} or
    * {@link blockAllNewEvents}.
    */
   async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {

@@ -11,7 +11,7 @@ export type UsageItem = IncomingEvent | Rejection;
 
 /** Caller of a request whose events arrive over time. */
 export interface UsageSender {
-  /** Id of the caller, who may send only a limited number of long NDJSON bodies at a time; null: not limited. */
+  /** Id of the caller. Limits how many long NDJSON bodies the caller can send at a time. Null: no limit. */
   readonly id: string | null;
   /** Throws a `ProblemError` if the caller has lost access since the request arrived. */
   requireAccess(): Promise<void>;
@@ -52,8 +52,8 @@ export class UsageEventsService {
   }
 
   /**
-   * Stores events while they arrive, in one commit. If the request body ends early, or the sender loses access before
-   * its end, nothing is stored.
+   * Reads events while they arrive, and stores them in one commit. If the request body ends early, or the sender loses
+   * access before its end, nothing is stored.
    */
   async reportStream(
     pieces: AsyncIterable<StreamPiece<UsageItem>>,

@@ -12,14 +12,14 @@ export interface ChangedWindow {
 }
 
 /**
- * Called in the transaction that stores or voids events, after it has locked their streams (one per event name and
- * customer).
+ * Called in the transaction that stores or voids events, after the transaction has locked their streams (one per event
+ * name and customer).
  */
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**
- * Callbacks of other modules, which register them when the application starts. They run in the transaction that stores
- * or voids events, and must not take locks that come before streams in the lock order.
+ * Callbacks that other modules register when the application starts. They run in the transaction that stores or voids
+ * events. They must not take locks that come before streams in the lock order.
  */
 @Injectable()
 export class UsageHooks {

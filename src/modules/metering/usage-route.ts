@@ -11,8 +11,9 @@ export function isUsageRequest(request: Request): boolean {
 }
 
 /**
- * Returns true for requests that report usage in lines of NDJSON, for example as they happen. Never throws, unlike
- * `path` of Express. Returns false for a whole URL as the target, which clients send to proxies only.
+ * Returns true for requests that report usage in lines of NDJSON. Clients may send such lines over a long time. Never
+ * throws, unlike `path` of Express. Returns false if the request target is a whole URL, which clients send to proxies
+ * only.
  */
 export function isNdjsonUsageRequest({ method, url = '', headers }: IncomingMessage): boolean {
   return (

@@ -32,20 +32,20 @@ export interface UsageQuery {
   readonly meter: Meter;
   readonly period: Period;
   /**
-   * For a non-recurring `weighted_sum`: values that events set from this instant on carry over into the period, which
-   * starts later. Default: the period starts at zero.
+   * For a non-recurring `weighted_sum`. Values that events set from this instant on carry over into the period, which
+   * starts later. If undefined, the period starts at zero.
    */
   readonly heldSince?: Date | undefined;
   /**
-   * Stream position (number of an event, in commit order) up to which events and voids are counted. A bill stores its
-   * position, so that its count can be repeated. Null: all are counted.
+   * Stream position up to which events and voids are counted; null: all are counted. A stream position is the number of
+   * an event in commit order. A bill stores its position, so that its count can be repeated.
    */
   readonly upToPosition: bigint | null;
 }
 
 /**
- * Usage of a period, counted up to a stream position: the number of an event, in commit order, among those of one
- * customer and event name.
+ * Usage of a period, counted up to a stream position. The position is the number of an event, in commit order, among
+ * those of one customer and event name.
  */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
@@ -62,8 +62,8 @@ export interface UsageSeriesQuery {
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
   /**
-   * For a non-recurring `weighted_sum`: values that events set from this instant on carry over into later windows.
-   * Default: each window starts at zero.
+   * For a non-recurring `weighted_sum`. Values that events set from this instant on carry over into later windows. If
+   * undefined, each window starts at zero.
    */
   readonly heldSince?: Date | undefined;
 }
@@ -101,7 +101,7 @@ export interface TotalUsageQuery {
   readonly top: number;
 }
 
-/** Usage of all customers together. For a `max` meter, every value is the greatest of any customer, not a sum. */
+/** Usage of all customers together. For a `max` meter, every value is the greatest value of any customer, not a sum. */
 export interface TotalUsage {
   /** Groups with usage in each window. The entry whose `group` is null combines all other groups. */
   readonly windows: readonly (readonly {
@@ -147,8 +147,8 @@ export interface UsageProof {
   /** SHA-256 (hex) of the idempotency keys of accepted events, by timestamp and key, each followed by a line feed. */
   readonly digest: string;
   /**
-   * Archived months that overlap the period. `duplicates` and `rejected` include them. The other numbers and the digest
-   * cover only events after the last of them.
+   * Archived months that overlap the period. `duplicates` and `rejected` include these months. The other numbers and
+   * the digest cover only events after the last of these months.
    */
   readonly archived: readonly ArchivedMonth[];
 }
@@ -159,7 +159,7 @@ export interface UsageEventPageRequest {
   readonly limit: number;
 }
 
-/** Event that a meter counts. */
+/** Event that a meter counts, with the group in which it counts. */
 export interface CountedEvent extends StoredUsageEvent {
   readonly group: Group;
 }
@@ -185,19 +185,21 @@ export abstract class UsageStore {
    */
   abstract append(events: IncomingEvents): Promise<AppendResult>;
 
-  /** Stores at most 1,000 events in a commit that concurrent requests can share. Not to be called in a transaction. */
+  /**
+   * Stores at most 1,000 events in a commit that concurrent requests can share. Must not be called in a transaction.
+   */
   abstract appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult>;
 
   /**
    * Returns the exact usage of a period by group. If `upToPosition` is null, reads running totals for the whole UTC
-   * hours of the period; otherwise, counts single events.
+   * hours of the period. Otherwise, counts single events.
    * @throws {ProblemError} `usage_archived`
    */
   abstract aggregate(query: UsageQuery): Promise<UsageReading>;
 
   /**
-   * Counts the usage of a period again, up to the position of the query, from single events and not from running
-   * totals. Null if the period has more than {@link MAX_RECOUNTED_EVENTS} events, or if a part of it is archived.
+   * Counts the usage of a period again from single events, up to the position of the query. Returns null if the period
+   * has more than {@link MAX_RECOUNTED_EVENTS} events, or if a part of it is archived.
    */
   abstract recount(
     query: UsageQuery & { readonly upToPosition: bigint },
@@ -239,7 +241,7 @@ export abstract class UsageStore {
   abstract total(query: TotalUsageQuery): Promise<TotalUsage>;
 
   /**
-   * Returns the events that {@link aggregate} counts, ordered by timestamp and position. For a weighted sum, these
+   * Returns the events that {@link aggregate} counts, ordered by timestamp and position. For a `weighted_sum`, these
    * include earlier events whose value carries over into the period.
    * @param group null: all groups
    * @throws {ProblemError} `invalid_cursor`
@@ -250,7 +252,10 @@ export abstract class UsageStore {
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage<CountedEvent>>;
 
-  /** Returns for each query the archived months that {@link aggregate} counts. {@link listCounted} leaves them out. */
+  /**
+   * Returns, for each query, the archived months that {@link aggregate} counts. {@link listCounted} leaves these months
+   * out.
+   */
   abstract listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]>;
@@ -268,7 +273,8 @@ export abstract class UsageStore {
   abstract get(idempotencyKey: string): Promise<StoredUsageEvent>;
 
   /**
-   * Voids an event and updates all totals in one commit. Voiding it again is a no-op until the archive closes its month.
+   * Voids an event and updates all totals in one commit. Voiding the event again is a no-op until its month is closed
+   * for the archive.
    * @throws {ProblemError} `usage_event_not_found`; `usage_event_archived`; `usage_late` if a meter rejects late usage
    */
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;

@@ -49,8 +49,8 @@ export class MetersService {
    * Stores a new meter. The caller must have checked the terms with {@link assertTerms}, and must have locked the
    * creation of meters for this event name.
    * @param status `backfilling` if stored events remain to be counted, otherwise `active`
-   * @param countedFromAt end of the archived months of this event name: earlier events may not be counted; null: none
-   *   is archived
+   * @param countedFromAt end of the archived months of this event name. The meter may not count earlier events. Null:
+   *   no month is archived
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms, status: MeterStatus, countedFromAt: Date | null): Promise<Meter> {
@@ -84,7 +84,7 @@ export class MetersService {
     return (await this.meters.find(id)) ?? raise(meterNotFound(id));
   }
 
-  /** Returns meters by id, archived ones included. Ids without a meter are left out. */
+  /** Returns meters by id, including archived ones. Ids without a meter are left out. */
   async getAll(ids: readonly string[]): Promise<ReadonlyMap<string, Meter>> {
     if (ids.length === 0) return new Map();
     const found = await this.meters.findAll(ids);
@@ -95,7 +95,7 @@ export class MetersService {
     return this.meters.page(request);
   }
 
-  /** Returns those event names that have a meter, archived or not. */
+  /** Returns the event names that have a meter, archived or not. */
   findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.meters.findEventNames(eventNames);
   }
@@ -103,8 +103,8 @@ export class MetersService {
   /**
    * Returns a meter and locks it against archiving until the caller's transaction ends.
    * @param pointer JSON pointer to the request field with the id
-   * @throws {ProblemError} `reference_not_found` for an unknown or archived meter; `meter_backfilling`, because a price
-   *   or entitlement would read incomplete totals
+   * @throws {ProblemError} `reference_not_found` for an unknown or archived meter; `meter_backfilling` if earlier
+   *   events are still being counted, because a price or entitlement would read incomplete totals
    */
   async requireForReference(id: string, pointer: string): Promise<Meter> {
     const meter = await this.meters.lock(id, 'reference');
@@ -132,8 +132,8 @@ export class MetersService {
   }
 
   /**
-   * Archives a meter: new prices and entitlements cannot refer to it. Existing ones continue to work, the meter can
-   * still be read, and no other meter can get its key. Does nothing if the meter is already archived.
+   * Archives a meter. New prices and entitlements cannot refer to it, and no other meter can get its key. Existing
+   * prices and entitlements continue to work, and the meter can still be read. Archiving an archived meter is a no-op.
    * @throws {ProblemError} `meter_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
@@ -159,7 +159,8 @@ export class MetersService {
 
   /**
    * Makes a meter `active` after its backfill has counted all earlier events.
-   * @param countedFromAt end of the archived months of this event name, before which events may not be counted, or null
+   * @param countedFromAt end of the archived months of this event name. The meter may not count earlier events. Null:
+   *   no month is archived
    */
   async activate(id: string, countedFromAt: Date | null): Promise<void> {
     const before = await this.meters.lock(id, 'change');

@@ -8,7 +8,10 @@ import type { ArchiveFile } from '../domain/archive-file';
 
 const compress = promisify(gzip);
 
-/** Size of the file that tests whether the directory can be written: about the size of a compressed archive file. */
+/**
+ * Size of the test file that {@link ArchiveDirectory.requireWritable} writes. About the size of a compressed archive
+ * file.
+ */
 const PROBE_BYTES = 1_048_576;
 
 /** Directory for the files with archived events. A file gets its final name only when it is complete and on disk. */
@@ -61,7 +64,10 @@ export class ArchiveDirectory {
     return length === bytes && hash.digest('hex') === sha256;
   }
 
-  /** Returns the first file that is missing or does not have its recorded size; undefined if there is none. */
+  /**
+   * Returns the first file that is missing or does not have its recorded size. Returns undefined if there is no such
+   * file.
+   */
   async findChanged<File extends Pick<ArchiveFile, 'name' | 'bytes'>>(
     files: readonly File[],
   ): Promise<File | undefined> {
@@ -73,8 +79,9 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Checks that the volume of the directory is mounted: the newest recorded file must exist with its recorded size.
-   * @param latest null: no file was recorded yet, so only the directory must exist
+   * Checks that the volume of the directory is mounted. The newest file in the database must exist with its recorded
+   * size.
+   * @param latest newest file in the database; null if there is none: then only the directory must exist
    * @throws {Error} if it is not mounted
    */
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {
@@ -91,7 +98,7 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Checks that a file of this month can be written: writes a test file as {@link write} does, and deletes it.
+   * Checks that a file of this month can be written. Writes a test file as {@link write} does, and deletes it.
    * @throws {Error} of the file system, for example `EACCES`, `EROFS` or `ENOSPC`
    */
   async requireWritable(month: Date): Promise<void> {
@@ -114,8 +121,8 @@ export class ArchiveDirectory {
 
   private async writeFile(name: string, content: Buffer): Promise<void> {
     const path = join(this.path, name);
-    // The name is random, because a worker that lost its database connection, and so its lock, may still be writing the
-    // same file.
+    // Random name: a worker that lost its lock together with its database connection may still be writing the same
+    // file.
     const temporary = `${path}.${randomUUID()}.tmp`;
     try {
       await writeSynced(temporary, content);

@@ -22,17 +22,20 @@ const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 /**
- * After a test file was written to a folder, the folder is not tested again for this time. Otherwise, each step would
- * write a test file, even if it then closes no month.
+ * Time for which one written test file proves that a folder can be written. Without this time, every step would write a
+ * test file, even a step that closes no month.
  */
 const TEST_EVERY_MS = 600_000;
 
-/** Statement timeout for the last step of a month with several files, which reads the keys of all events again. */
+/**
+ * Statement timeout for the last step of a month of a stream that fills several files. This step reads the keys of all
+ * events of the month again.
+ */
 const LONG_STEP = { statementMs: 600_000 };
 
 /**
- * Month that the caller must close for these streams (a stream: one customer, one event name). Once it is closed, its
- * events can no longer be stored or voided. The streams are ordered by id.
+ * Month that the caller must close for these streams. A stream is the events of one name of one customer. Once the
+ * month is closed, none of its events in these streams can be stored or voided. The streams are ordered by id.
  */
 export interface MonthToClose {
   readonly progress: ArchiveProgress;
@@ -40,13 +43,18 @@ export interface MonthToClose {
   readonly streams: readonly StreamToArchive[];
 }
 
-/** Result of a step: `none` if there is nothing to do now, `done`, or a month that the caller must close. */
+/**
+ * Result of a step.
+ * - `none`: there is nothing to do now.
+ * - `done`: the step ran.
+ * - {@link MonthToClose}: the caller must close this month.
+ */
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
  * Writes events that are older than the retention period to files, month by month, in steps. Each step locks the row
- * with the progress, so that only one worker archives at a time. A month is closed before it is written: none of its
- * events can be stored or voided any more. A step that is repeated after an interruption therefore writes the same
+ * with the progress, so that only one worker archives at a time. A month is closed before it is written: from then on,
+ * none of its events can be stored or voided. A step that is repeated after an interruption therefore writes the same
  * file. `RemoveArchivedUsage` deletes the events from the database later.
  */
 @Injectable()
@@ -71,7 +79,8 @@ export class ArchiveUsage {
     if (progress === null) return 'none';
     const directory = new ArchiveDirectory(usageArchive.directory);
     await directory.requireMounted(await this.archive.lastFileOfNewestMonth());
-    // A backfill counts stored events, but not those of written months, so no month is written while one runs.
+    // A backfill counts stored events, but no events of written months. No month is therefore written while a backfill
+    // runs.
     if (await this.archive.isBackfilling()) return 'none';
     if (progress.streams.length > 0) {
       await this.write(progress, directory);
@@ -82,11 +91,12 @@ export class ArchiveUsage {
   }
 
   /**
-   * Closes a month of streams (a stream: one customer, one event name) in the transaction of {@link archiveNext}: after
-   * the commit, no event of the month can be stored or voided. Skips streams whose month may still contain unbilled
-   * usage.
+   * Closes a month of streams in the transaction of {@link archiveNext}. A stream is the events of one name of one
+   * customer. After the commit, no event of the month can be stored or voided in these streams. Skips streams whose
+   * month may still contain unbilled usage.
    * @param openSince returns the start of the earliest unbilled usage of each customer who has any, by customer id.
-   *   Called after the streams are locked, because from then on no period that needs the month can be billed or opened
+   *   Called after the streams are locked: from then on, nothing can bill or open a period that needs events of the
+   *   month
    */
   async close(
     { progress, month, streams }: MonthToClose,
@@ -107,7 +117,8 @@ export class ArchiveUsage {
     const lastStreamId = (isCut ? portion.at(-1)?.id : undefined) ?? afterLocked;
     const fileNumber = await this.archive.nextFile(month.startAt);
     if (portion.length > 0) await this.archive.close(portion, month, fileNumber);
-    // The search saw only the earliest month of each stream, so the next month of these streams must be searched as well.
+    // The search saw only the earliest month of each stream, so the next month of these streams must be searched as
+    // well.
     const following = month.endAt < progress.beforeAt && portion.length > 0 ? month.endAt : null;
     await this.archive.advance({
       ...progress,
@@ -119,9 +130,9 @@ export class ArchiveUsage {
   }
 
   /**
-   * Called after a file could not be written. Finds the stream (one customer, one event name) that caused the error:
-   * each call keeps the first half of the streams for the file, and leaves the others to later steps. Once a single
-   * stream is left, the call skips this stream until the next daily search.
+   * Narrows down which stream prevents a file from being written. A stream is the events of one name of one customer.
+   * Each call keeps the first half of the streams for the file, and leaves the second half to later steps. Once a
+   * single stream is left, the call skips it until the next daily search. Call this after a file could not be written.
    * @param error why the file could not be written
    * @returns false if no file was being written, or if another worker has locked the archive
    */
@@ -151,10 +162,10 @@ export class ArchiveUsage {
   }
 
   /**
-   * Searches the next streams for events of the month that is being archived. Returns the month to close and the
-   * streams with such events. If there are none, records the progress and returns `done`.
+   * Searches the next streams for events of the month that is being archived. Returns the month to close, with the
+   * streams that have such events. If no stream has any, records the progress and returns `done`.
    * @throws {Error} if a test file cannot be written. The test comes before the month is closed, because a closed month
-   *   cannot be opened again, and before streams are locked, because ingest waits for these locks
+   *   cannot be reopened. It comes before streams are locked, because ingest waits for these locks
    */
   private async find(
     progress: ArchiveProgress,
@@ -253,7 +264,8 @@ export class ArchiveUsage {
 
 /**
  * Returns the progress of the running search. If none is running, returns the progress of a new search, or null if no
- * new search is due yet. If the retention became longer during a search, the search goes on with the longer one.
+ * new search is due yet. If the retention period became longer during a search, the search continues with the longer
+ * one.
  * @param beforeAt start of the present retention period
  */
 function currentOrNewSearch(
@@ -268,7 +280,10 @@ function currentOrNewSearch(
   return { ...progress, beforeAt, month: null, lastStreamId: '0', nextMonth: null, endedAt: null };
 }
 
-/** Returns the progress after all streams were searched: the next month with events follows, or the search ends. */
+/**
+ * Returns the progress after all streams were searched for a month. Continues with the next month that has events. Ends
+ * the search if there is none.
+ */
 function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;
   const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;
@@ -276,7 +291,10 @@ function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   return { ...progress, keptFromAt, month: nextMonth, lastStreamId: '0', nextMonth: null };
 }
 
-/** Returns as many of the first streams as fit into one file, at least one. */
+/**
+ * Returns the first streams whose events together fit into one file. Returns at least one stream, even if it is too
+ * large.
+ */
 function portionOf<Stream extends Pick<StreamToArchive, 'events'>>(
   streams: readonly Stream[],
 ): readonly Stream[] {
@@ -290,7 +308,10 @@ function earliest(instants: readonly (Date | null)[]): Date | null {
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** Counts the events and digests their keys, per stream. The events must be ordered by stream, timestamp and key. */
+/**
+ * Counts the events of each stream, and computes the digest of their keys. The events must be ordered by stream,
+ * timestamp and key.
+ */
 function countsOf(
   streams: readonly string[],
   events: readonly ArchivedEvent[],
@@ -312,7 +333,7 @@ function countsOf(
   }));
 }
 
-/** Returns an event as a line of a file: the fields that the client reported, then those that the service added. */
+/** Returns an event as a line of a file. Fields that the client sent come before fields that the service added. */
 function lineOf(event: ArchivedEvent): string {
   const reported = {
     idempotency_key: event.idempotencyKey,

@@ -17,9 +17,9 @@ const SET_VERIFIED =
 
 /**
  * Deletes archived events of these months from the database. Keeps all events of an hour in which
- * - a registered window (a period with running totals of its own) begins or ends: after an event of the window is
- *   voided, a `max`, `latest` or `unique` meter may have to count the events of this hour again;
- * - a window that is registered later, or a part of such a window, may begin or end (decision 210).
+ * - a registered window (a period with running totals of its own) begins or ends. After one of its events is voided, a
+ *   `max`, `latest` or `unique` meter may have to count the events of this hour again;
+ * - a window that is registered later may begin or end (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -58,7 +58,7 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Instant at which a usage window that is opened for this customer later, or a part of it, may begin or end. */
+/** Instant at which a usage window that is opened for this customer later may begin or end. See decision 210. */
 export interface WindowEdge {
   readonly customerId: string;
   readonly at: Date;
@@ -70,8 +70,8 @@ export class ArchivedEventsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks and returns months that were written to files at or before `writtenBy` and whose events are still in the
-   * database, oldest first. Skips months that another worker has locked.
+   * Locks and returns months of streams that were written to files at or before `writtenBy`, and whose events are still
+   * in the database. Ordered by the time of writing. Skips months that another worker has locked.
    */
   claim(writtenBy: Date, limit: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();

@@ -22,7 +22,10 @@ const IN_PERIODS = `
       AND month.start_at < requested.end_at AND month.end_at > requested.start_at
   ORDER BY month.start_at`;
 
-/** Newest archived months of a customer, merged from one page per stream (event name), which is read by index. */
+/**
+ * Newest archived months of a customer. Merges one page of each of the customer's streams (one stream per event name).
+ * The page of a stream is read by index.
+ */
 const PAGE = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -50,7 +53,10 @@ const withHoursOf = (condition: string): string => `
     WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at AND ${condition}
   ))`;
 
-/** The meter counts no events of months that were archived before it was created, even if they are not deleted. */
+/**
+ * End of the last archived month of a stream, if the hours of a range lack events. A meter does not count events that
+ * were archived before its creation. For this meter, such events are lacking even if they are not deleted.
+ */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
   FROM ${withHoursOf(`(
@@ -115,7 +121,8 @@ export interface ClosedPeriod {
   readonly number: number;
   readonly archivedBefore: Date;
   /**
-   * Time of the newest bill of the period; null if events that were stored or voided after this bill are not billed.
+   * Time of the newest bill of the period. Null if the period has late usage to bill: events stored or voided after its
+   * bill.
    */
   readonly billedAt: Date | null;
 }
@@ -124,7 +131,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Reads archived months, and finds those archived months whose single events a request would need. */
+/** Reads archived months. Finds archived months that a request needs events of, and whose events may be deleted. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
@@ -170,9 +177,10 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Looks for hours that overlap a range and have archived events that are deleted or not counted by the meter. Returns
-   * the end of the last archived month of the stream if there is such an hour, otherwise null.
-   * @param includesStored true: looks for archived events of any kind, even if they are not deleted yet
+   * Returns the end of the last archived month of the stream if an hour that overlaps a range lacks events. An hour
+   * lacks events if some of its archived events are deleted, or are not counted by the meter. Returns null if no hour
+   * lacks events.
+   * @param includesStored true: an hour lacks events if it has any archived events, even if they are not deleted yet
    */
   findMissing(
     stream: string,
@@ -184,16 +192,16 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Looks for archived events with this name in hours that overlap one of the ranges. Returns the end of an archived
-   * month with such events; null if there is none.
+   * Returns the end of an archived month that has events of this name in an hour that overlaps one of the ranges.
+   * Returns null if there is no such month.
    */
   findMissingOfEventName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.queryEnd(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
   }
 
   /**
-   * Returns those of the billed periods whose events may be archived. Locks the streams of all the periods, so that no
-   * further month of these streams is closed until the transaction ends.
+   * Returns the billed periods whose events may be archived. Locks the streams of all given periods, so that no further
+   * month of these streams is closed until the transaction ends.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
     return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [

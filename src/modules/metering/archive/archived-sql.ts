@@ -9,24 +9,24 @@ export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
 
 /**
- * SQL condition: `month` was archived before `meter` was created, so the meter does not count its events. Allows 10 s,
- * because different processes set the two times, and the clock of each may be wrong by 5 s.
+ * SQL condition: `month` was archived before `meter` was created, so the meter does not count its events. Allows a
+ * difference of 10 s, because the two times are set by different processes, whose clocks may each be wrong by 5 s.
  */
 export const WRITTEN_BEFORE_METER = `month.written_at <= meter.created_at + interval '10 seconds'`;
 
 /**
- * SQL of the instant from which single events are needed to count a billed period (`billed`, of `meter`) again. This
- * may be before the period: after a change within a billing period, values of a `weighted_sum` carry over from the
- * start of the billing period. On recurring meters, they carry over from all earlier periods, but whole hours suffice
- * for this.
+ * SQL of the instant from which single events are needed to count a billed period (`billed`, of `meter`) again. It is
+ * usually the start of the period. After a change within a billing period, it is the start of that billing period,
+ * because values of a `weighted_sum` carry over from there. A recurring meter carries values over from all earlier
+ * periods, but reads them from hourly totals. For such a meter, it is the start of the period.
  */
 export const NEEDED_FROM =
   'least(billed.period_start_at, CASE WHEN NOT meter.is_recurring THEN billed.counted_from_at END)';
 
 /**
  * SQL of the number of deleted events in the UTC hour that contains `instant`: the total of the hour minus the stored
- * events. Negative if the meter was created after events of the hour were archived (the total lacks these events), but
- * before they were deleted.
+ * events. Negative if the meter was created after events of the hour were archived and before they were deleted. The
+ * total then lacks events that are still stored.
  */
 export function deletedEvents(stream: string, meter: string, instant: string): string {
   const hour = hourOf(instant);
@@ -45,7 +45,7 @@ export function deletedEvents(stream: string, meter: string, instant: string): s
 
 /**
  * SQL condition: some events of the hour that contains `instant` were archived and deleted. The total of the hour still
- * includes them, but a period that begins within the hour can no longer be counted exactly.
+ * includes them. A period that begins within the hour can then not be counted exactly.
  */
 export const lacksEvents = (stream: string, meter: string, instant: string): string =>
   `(${instant} < ${archivedBefore(stream)} AND ${deletedEvents(stream, meter, instant)} > 0)`;

@@ -13,7 +13,7 @@ import {
 } from './archived-months.repository';
 import { UsageArchiveRepository } from './usage-archive.repository';
 
-/** Cursor of the first page: an instant after all months, because pages start with the newest month. */
+/** Cursor of the first page. It is an instant after all months, because pages start with the newest month. */
 const LAST = new Date('9999-12-31T00:00:00.000Z');
 
 /** Reports which months are archived, and refuses requests that need archived events. */
@@ -70,11 +70,12 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that usage can be counted from the single events of these ranges: no hour that overlaps a range has
-   * archived events that are deleted, or that the meter does not count. Call this after the events were read, because
-   * the archive may delete events at any time. Leave out whole hours that are read from stored totals.
-   * @param isExact true if events are counted up to a stream position. Then no event in these hours may be archived,
-   *   because the totals do not show whether an event that was voided after the position is deleted
+   * Requires that usage can be counted from the single events of these ranges. Fails if an hour that overlaps a range
+   * has archived events that are deleted, or that the meter does not count. Call this after the events were read,
+   * because the archive may delete events at any time. Pass no whole hours that are read from stored totals.
+   * @param isExact true if events are counted up to a stream position (the number of an event, in commit order). Any
+   *   archived event in these hours then fails, because the totals do not show whether an event that was voided after
+   *   the position is deleted
    * @throws {ProblemError} `usage_archived`
    */
   async requireStored(
@@ -87,8 +88,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no hour that overlaps one of the ranges has archived events with this name, of any customer. Pass only
-   * ranges that are counted from single events.
+   * Requires that no hour that overlaps one of the ranges has archived events with this name, of any customer. Pass
+   * only ranges that are counted from single events.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchivedOfEventName(eventName: string, ranges: readonly Period[]): Promise<void> {
@@ -96,8 +97,9 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no month of the customer that ends after `since` is archived or about to be, so that all usage since
-   * then can be billed. Stays true until the transaction ends if the caller has locked the customer's streams.
+   * Requires that no month of the customer that ends after `since` is archived or closed (about to be archived). All
+   * usage since then can thus be billed. Stays true until the transaction ends if the caller has locked the customer's
+   * streams.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoClosedMonthAfter(customerId: string, since: Date): Promise<void> {
@@ -107,9 +109,9 @@ export class ArchivedUsage {
 
   /**
    * Requires that no event of these billed periods is archived. Locks their streams, so that none is archived until the
-   * transaction ends. Allows archived events in periods that were billed after `since` and have no late usage (events
-   * stored or voided after the bill) to bill.
-   * @param since null: allows no archived events
+   * transaction ends. Exception: a period that was billed after `since` may have archived events if it has no late
+   * usage to bill. Late usage is events that were stored or voided after the bill.
+   * @param since null: no period may have archived events
    * @param otherwise last sentence of the error: what is refused, and what to do instead
    * @returns the periods whose events may be archived
    * @throws {ProblemError} `usage_archived`
@@ -128,7 +130,7 @@ export class ArchivedUsage {
     return closed.flatMap(({ number }) => periods[number - 1] ?? []);
   }
 
-  /** Waits for the running step of the archive, and prevents further steps until the transaction ends. */
+  /** Waits until the running step of archiving has ended, and prevents further steps until the transaction ends. */
   blockArchive(): Promise<void> {
     return this.archive.block();
   }

@@ -23,9 +23,9 @@ const FILES_PER_STEP = 20;
 const EVENTS_PER_STEP = 2_000;
 
 /**
- * Deletes archived events from the database in small commits. The archive files with these events must have been read
- * again within the last hour, and must have matched their recorded digests. Each commit also checks that the files
- * exist with their recorded sizes.
+ * Deletes archived events from the database in small commits. A file is read again within the hour before its events
+ * are deleted, and must match its recorded digest. Each commit also checks that the files exist with their recorded
+ * sizes.
  */
 @Injectable()
 export class RemoveArchivedUsage {

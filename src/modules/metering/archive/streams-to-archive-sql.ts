@@ -2,10 +2,10 @@ import { eventsOfStreams } from '../store/events-of-streams-sql';
 import { archivedBefore, NEEDED_FROM } from './archived-sql';
 
 /**
- * Selects streams (a stream: one customer, one event name) in the order of their ids. `month` is the earliest month
- * with events that are not archived and are older than the retention period, which starts at $3; null if there is none.
- * `events` is the number of events in `month` if the archive is at this month ($4), otherwise null. Streams of
- * customers on test clocks have no `month`: they are not archived, because their time is not real.
+ * Selects streams in the order of their ids. A stream is the events of one name of one customer.
+ * - `month` is the earliest month with events that are not archived and are older than the retention period, which
+ *   starts at $3. Null if there is no such month, and for customers on test clocks, whose usage is not archived.
+ * - `events` is the number of events in `month` if the archive is at this month ($4), otherwise null.
  */
 export const NEXT_STREAMS = `
   WITH page AS MATERIALIZED (
@@ -26,14 +26,13 @@ export const NEXT_STREAMS = `
   ORDER BY page.id`;
 
 /**
- * Selects the locked streams whose month, which starts at $4, can be closed. Every billed period that needs events from
- * before the end of the month must have ended before the retention period, and must have no late usage (events stored
- * or voided after its bill) left to bill. Late usage of a deleted customer does not matter, because it is never billed.
- * No event may be waiting in an earlier month. The search found none, but one may have been stored before the lock.
- * Once a later month is archived, the event would be in no list and no file.
+ * Selects the locked streams whose month, which starts at $4, can be closed (decision 118):
+ * - Each billed period that needs events from before the end of the month ended before the retention period ($3).
+ * - No such period has late usage to bill (stored or voided after the bill), unless the customer is deleted.
+ * - No earlier month has an event that is not archived. Such an event, stored after the search, would never be
+ *   archived.
  *
- * Once the month is closed, events before `closedBefore` are refused. This is the end of the month or, if later, the
- * end of the last of these billed periods, because a period with archived events cannot be billed again.
+ * `closedBefore` is the end of the month or, if later, the end of the last such period. Earlier events are refused.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import { InstantKeyColumn, StreamKeyColumn } from '../store/usage-columns';
 
-/** A closed UTC month of one customer and event name: its events are archived or about to be, and cannot change. */
+/** A closed UTC month of one customer and event name. Its events are archived or about to be, and cannot change. */
 @Entity('usage_archive_month')
 @Index('usage_archive_month_stored_index', ['writtenAt'], {
   where: '"removed_at" IS NULL AND "written_at" IS NOT NULL',
@@ -16,7 +16,10 @@ export class UsageArchiveMonthEntity {
   @StreamKeyColumn() readonly streamId!: string;
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;
-  /** Number of the first file with events of this month and stream. `lastFile`: the last one; null until written. */
+  /**
+   * Number of the first file with events of this month and stream. `lastFile` is the last one; null until it is
+   * written.
+   */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
   /** Number of events, voided ones included; null until all of them are written to files. */

@@ -10,8 +10,8 @@ import { InstantColumn } from '../../../platform/database';
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
   /**
-   * Events before this instant are archived. It is the start of the retention period when the search began, or an
-   * earlier instant if the retention became longer during the search.
+   * Events before this instant are archived. It is the start of the retention period when the search began. If the
+   * retention period became longer during the search, it is the earlier start of the longer period.
    */
   @InstantColumn() readonly beforeAt!: Date;
   /** Month that is being archived; null while the search looks for the first one. */
@@ -25,8 +25,8 @@ export class UsageArchiveProgressEntity {
   /** Number of the next file of the month. */
   @Column({ type: 'integer' }) readonly fileNumber!: number;
   /**
-   * Timestamp of the last written event while a stream with several files is being written; otherwise null. `afterKey`
-   * is the key of that event.
+   * Timestamp of the last written event while a stream that needs several files is being written; otherwise null.
+   * `afterKey` is the key of that event.
    */
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
@@ -34,8 +34,8 @@ export class UsageArchiveProgressEntity {
   /** Time at which the search of all months before `beforeAt` ended; null while the search is running. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   /**
-   * Start of the earliest month that had unarchived events when the last search began. `beforeAt` if no month had any.
-   * Null before the first search.
+   * Start of the earliest month that had unarchived events when the last search began. Equals `beforeAt` if there was
+   * no such month. Null before the first search.
    */
   @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;
 }

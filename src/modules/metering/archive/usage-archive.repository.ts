@@ -34,7 +34,7 @@ const CLOSE = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
   WHERE stream.id = closed.id`;
 
-/** Inserts closed months. Updates the row of a month that was closed before, but whose file could not be written. */
+/** Inserts closed months. If a month was closed before and its file could not be written, updates the existing row. */
 const INSERT_MONTHS = `
   INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file)
   SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id
@@ -137,7 +137,7 @@ export interface StoredMonth {
   readonly lastFile: number;
 }
 
-/** A written month of a stream: its events, how many of them are voided, and the digest of their keys. */
+/** A month of a stream that was written to files. `digest` is the digest of the keys of its events. */
 export interface WrittenMonth {
   readonly streamId: string;
   readonly events: number;
@@ -159,7 +159,7 @@ export class UsageArchiveRepository {
     return found();
   }
 
-  /** Waits for the running step of the archive, and prevents further steps until the transaction ends. */
+  /** Waits until the running step of archiving has ended, and prevents further steps until the transaction ends. */
   async block(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(CREATE_PROGRESS);
@@ -202,15 +202,17 @@ export class UsageArchiveRepository {
     return this.database.queryValue<Date>(OLDEST_MONTH);
   }
 
-  /** Returns true if a backfill is running: it counts events that were stored before their meter was created. */
+  /**
+   * Returns true if a backfill is running. A backfill counts events that were stored before their meter was created.
+   */
   async isBackfilling(): Promise<boolean> {
     return (await this.database.query(IS_BACKFILLING)).length > 0;
   }
 
   /**
-   * Locks streams until the transaction ends. Waits only for the first stream: waiting for a second one while the first
-   * is locked could cause a deadlock.
-   * @returns the locked streams in the given order, up to the first one that another transaction has locked
+   * Locks streams until the transaction ends. Waits only for the first stream. Waiting for another stream while the
+   * first one is locked could cause a deadlock.
+   * @returns the locked streams in the given order; ends before the first stream that another transaction has locked
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
@@ -224,7 +226,7 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns those of the locked streams whose month can be closed.
+   * Returns the locked streams whose month can be closed.
    * @param maxEvents once more events than this are found, no further events are counted
    */
   closable(
@@ -265,8 +267,8 @@ export class UsageArchiveRepository {
   async recordFile(file: RecordedFile, keyDigests: readonly string[]): Promise<void> {
     await this.database.insert(UsageArchiveFileEntity, file);
     await this.database.query(INSERT_KEYS, [keyDigests]);
-    // Updates the statistics at each power of two. Otherwise ingest statements that were planned while the table was
-    // small would continue to read the whole table.
+    // Updates the statistics when the file number is a power of two. Otherwise, ingest statements that were planned
+    // while the table was small would continue to read the whole table.
     if (Number.isInteger(Math.log2(file.number)))
       await this.database.query('ANALYZE usage_archived_key');
   }

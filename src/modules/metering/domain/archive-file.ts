@@ -16,7 +16,7 @@ export interface ArchiveFile {
 export interface RecordedFile extends ArchiveFile {
   readonly writtenAt: Date;
   /**
-   * Time at which the file was last read again and matched its digest; null: never. Its events are deleted from the
+   * Time at which the file was last read again and matched its digest; null if never. Its events are deleted from the
    * database only within an hour after this time.
    */
   readonly verifiedAt: Date | null;

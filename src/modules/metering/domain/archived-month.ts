@@ -15,7 +15,7 @@ export interface ArchivedMonth {
   /** Start of the month, in UTC. */
   readonly startAt: Date;
   readonly endAt: Date;
-  /** Number of events, voided ones included. */
+  /** Number of events, including voided ones. */
   readonly events: number;
   readonly voided: number;
   /** SHA-256 of the idempotency keys of the events, as in `UsageProof.digest`. */

@@ -3,8 +3,8 @@ import type { Period } from '../../../core/time';
 const HOUR_MS = 3_600_000;
 
 /**
- * A period in three parts: `[startAt, hoursStartAt)`, the whole UTC hours `[hoursStartAt, hoursEndAt)`, and
- * `[hoursEndAt, endAt)`. The first and the last part are its edges. Each part may be empty.
+ * A period in three parts, each of which may be empty: `[startAt, hoursStartAt)`, the whole UTC hours
+ * `[hoursStartAt, hoursEndAt)`, and `[hoursEndAt, endAt)`. The first and the last part are its edges.
  */
 export interface SplitPeriod extends Period {
   readonly hoursStartAt: Date;
@@ -24,7 +24,10 @@ export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   };
 }
 
-/** Returns a period as a single edge (part outside whole hours), even if it contains whole hours. */
+/**
+ * Returns a period as a single edge, even if it contains whole hours. An edge is counted from events, not hourly
+ * totals.
+ */
 export function withoutHours({ startAt, endAt }: Period): SplitPeriod {
   return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }
@@ -37,7 +40,9 @@ export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPerio
   ].filter((edge) => edge.startAt < edge.endAt);
 }
 
-/** Returns the part of a period from `instant` on, which may be empty; the whole period if `instant` is null. */
+/**
+ * Returns the part of a period from `instant` on, which may be empty. Returns the whole period if `instant` is null.
+ */
 export function afterInstant({ startAt, endAt }: Period, instant: Date | null): Period {
   if (instant === null || instant <= startAt) return { startAt, endAt };
   return { startAt: instant < endAt ? instant : endAt, endAt };

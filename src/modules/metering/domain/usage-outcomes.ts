@@ -1,8 +1,8 @@
 import type { Period } from '../../../core/time';
 
 /**
- * A billed period of a subscription item, and which of its events are on bills. A stream position is the number of an
- * event, in commit order, among those of one customer and event name.
+ * Events that the bills of one period of a subscription item counted. A stream position is the number of an event, in
+ * commit order, among those of one customer and event name.
  */
 export interface CountedBill {
   /** Earliest instant from which a bill of the period counted events. */
@@ -12,11 +12,12 @@ export interface CountedBill {
   readonly upToPosition: bigint;
 }
 
-/** Time span whose events all belong to the same billed periods, or all to none. */
+/** Time span whose events all belong to the same billed periods. The span may also belong to no billed period. */
 export interface OutcomeSpan extends Period {
   /**
    * Events up to this stream position (a number in commit order) are on a bill of every billed period that contains the
-   * span. Later events are not on the bills of at least one of these periods. Null: no billed period contains the span.
+   * span. Later events are missing on the bills of at least one of these periods. Null: no billed period contains the
+   * span.
    */
   readonly billedUpTo: bigint | null;
   /** True if no bill counts the events of the span, now or later. */

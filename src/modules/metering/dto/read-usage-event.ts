@@ -5,7 +5,10 @@ import { isId } from '../../../platform/ids';
 import type { Properties, UsageEvent } from '../domain/usage-event';
 
 const MAX_PROPERTIES_BYTES = 16_384;
-/** Each value takes at least two bytes: one of its own, and a comma or bracket. */
+/**
+ * Maximum number of values in `properties`. Each value takes at least two bytes: one of its own, and a comma or
+ * bracket.
+ */
 const MAX_PROPERTIES_VALUES = MAX_PROPERTIES_BYTES / 2;
 /** Maximum length of an unknown field's name in an error. A longer name is cut. */
 const MAX_SHOWN_NAME = 100;
@@ -52,7 +55,7 @@ const RULES: readonly Rule[] = [
 
 const FIELDS: ReadonlySet<string> = new Set(RULES.map(([field]) => field));
 
-/** Returns an event, or the faults of a malformed one. Validation by decorators would take fifty times as long. */
+/** Returns an event, or its faults if it is malformed. Validation by decorators would take fifty times as long. */
 export function readUsageEvent(value: unknown): UsageEvent | readonly ProblemItem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [{ pointer: '', code: 'is_object', message: 'must be an object' }];

@@ -23,8 +23,8 @@ export type UsageReport =
 
 /**
  * Returns the events of a request. Lines of NDJSON are returned as they arrive.
- * @throws {ProblemError} `validation_failed` for a malformed single event and for a list that is malformed or too long,
- *   `malformed_request`, `unsupported_media_type`; while lines are read, `payload_too_large`, `request_timeout`,
+ * @throws {ProblemError} `malformed_request`, `unsupported_media_type`, or `validation_failed` for a malformed single
+ *   event and for a list that is malformed or too long. While lines are read: `payload_too_large`, `request_timeout`,
  *   `service_unavailable`
  */
 export function readUsageRequest(request: Request, limits: StallLimits): UsageReport {

@@ -34,7 +34,7 @@ export class TopCustomersDto {
   readonly total!: string;
 }
 
-/** @param namesCustomers false: leaves out names, because the caller may not read customers */
+/** @param namesCustomers false: leaves out the names of customers, because the caller may not read customers */
 export function toTopCustomersDto(
   { data, customers, total }: TopCustomers,
   namesCustomers: boolean,

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { InstantProperty, MapProperty } from '../../../platform/http';
 import { idPattern } from '../../../platform/ids';
 
-/** Only documents the request body; `read-usage-event.ts` validates it. */
+/** Documents the request body. `read-usage-event.ts` validates it. */
 export class UsageEventReportDto {
   @ApiProperty({
     type: String,

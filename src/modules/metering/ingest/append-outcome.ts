@@ -9,9 +9,9 @@ import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
 /**
- * Result of an event that was not stored. `busy`: the event was skipped and must be tried again, because its stream
- * (one customer, one event name) is locked, the cached state of the stream is outdated, or a meter is being created.
- * The slow path (a transaction) skips either all events of a request or none.
+ * Result of an event that was not stored. `busy` means that the event was skipped and must be tried again. Either its
+ * stream (one customer, one event name) is locked, or the cached state of the stream is outdated, or a meter of its
+ * name is being created. The slow path (a transaction) skips either all events of a request or none.
  */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
@@ -21,7 +21,10 @@ export type EventResult = Refusal | 'duplicate' | 'busy';
  */
 export type NotTried = 'busy' | 'outdated';
 
-/** Reason why a shared commit did not store a request. `timeout`: the request alone waited too long for a lock. */
+/**
+ * Reason why a shared commit (of several requests) did not store a request. `timeout`: the request, written alone,
+ * waited too long for a lock, or probably would.
+ */
 export type NotShared = NotTried | 'timeout';
 
 export interface AppendOutcome {
@@ -44,13 +47,17 @@ export interface UnclassifiedOutcome {
 }
 
 /**
- * Outcome of a request on the fast path (one statement). `AppendOutcome`: nothing was skipped; `NotTried`: everything
- * was skipped; `PartOutcome`: a part was skipped; `UnclassifiedOutcome`: it is unknown why some events were not stored.
+ * Outcome of a request on the fast path (one statement):
+ * - `AppendOutcome`: no event was skipped;
+ * - `NotTried`: all events were skipped;
+ * - `PartOutcome`: some events were skipped;
+ * - `UnclassifiedOutcome`: it is unknown why some events were not stored.
  */
 export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | UnclassifiedOutcome;
 
 /**
- * Returns the outcome of a request without its skipped events (`busy`), which are to be tried again.
+ * Returns the outcome of a request without its skipped events (`busy`), which the caller tries again. Returns `reason`
+ * if all events were skipped.
  * @param reason why the events were skipped
  */
 export function withoutBusy(
@@ -68,8 +75,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request if `error` prevents finding out why events were not stored. Null if all events of
- * the request were stored or skipped: the error then does not concern this request.
+ * Returns the outcome of a request if `error` prevents finding out why events were not stored. Returns null if the
+ * error does not concern this request, because all its events were stored or skipped.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,

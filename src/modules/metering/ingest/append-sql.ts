@@ -4,9 +4,11 @@ import { type OnBusy, shortLockTimeout } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
- * Statements of the slow path, which appends events in a transaction. Parameters: $1 the current time, $2 the earliest
- * timestamp of the events, $3 the list of stream ids (a stream: one customer, one event name), and from $4 on those of
- * {@link FROM_PARAMETERS} or {@link FROM_TABLE}.
+ * Statements of the slow path, which appends events in a transaction. Parameters:
+ * - $1 the current time;
+ * - $2 the earliest timestamp of the events;
+ * - $3 the list of stream ids (a stream: one customer, one event name);
+ * - from $4 on the parameters of {@link FROM_PARAMETERS} or {@link FROM_TABLE}.
  */
 
 /** Columns with $1 and $2. Every statement selects them, because PostgreSQL requires each parameter to be used. */
@@ -14,15 +16,15 @@ const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
 /**
  * SQL condition: no archived event has this key. Costs nothing while no event is archived. OFFSET 0 makes PostgreSQL
- * look up each key in the index; otherwise it could scan the table, which is far larger than a request.
+ * look up each key in the index. Without it, PostgreSQL could scan the table, which is far larger than a request.
  */
 const isUnarchived = (key: string): string => `
     (NOT (SELECT EXISTS (SELECT FROM usage_archived_key))
       OR NOT EXISTS (SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = ${key} OFFSET 0))`;
 
 /**
- * Events as parameters. `position` is the number that the event gets among those of its customer and event name if it
- * is stored. `refusal` is null if the event is not refused.
+ * Events as parameters. `position` is the number that the event gets if it is stored. This number counts the events of
+ * one customer and event name. `refusal` is null if the event is not refused.
  */
 const FROM_PARAMETERS = `
   SELECT one.*, ${TIMES} FROM ROWS FROM (
@@ -81,8 +83,8 @@ export type OnStoredKey = 'skip' | 'fail';
 
 /**
  * CTE `advanced`: sets the last position of each stream to that of its newest event in the CTE `fresh` (the stored
- * events). The condition on the stream ids is needed because PostgreSQL may have cached a query plan while the table
- * was small; without the condition, that plan would scan the whole table.
+ * events). PostgreSQL may have cached a query plan while the table was small. Without the condition on the stream ids,
+ * that plan would scan the whole table.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (
@@ -135,7 +137,7 @@ export const storedEventParts = (
 
 /**
  * SQL condition: the event is not refused. For a plain `refusal IS NULL`, PostgreSQL would estimate that 1 row of 200
- * matches, and would choose a plan that searches the whole list of streams for each event. CASE avoids this estimate.
+ * matches. Its plan would then search the whole list of streams for each event. CASE avoids this estimate.
  */
 const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
 
@@ -153,7 +155,10 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/** Returns SQL of `list`, or of NULL if no stream was locked, so that PostgreSQL does not read the list in vain. */
+/**
+ * Returns SQL of `list` if any stream was locked, otherwise of NULL. PostgreSQL then does not read a list that it does
+ * not need.
+ */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** SQL of the list of stream ids, which is parameter $2 of {@link fastPathSql}. */
@@ -168,10 +173,12 @@ export interface FastPathNeeds {
 }
 
 /**
- * Fast path: stores and counts events with one statement. Skips streams (one customer, one event name) whose cached
- * version is outdated and, with SKIP LOCKED, streams that another transaction has locked. Also skips a stream that
- * changes after the snapshot of the statement, because locking a row compares its version again. Unless it
- * waits, the statement sets the {@link shortLockTimeout} before it inserts events.
+ * Fast path: stores and counts events with one statement. Skips a stream (one customer, one event name) if
+ * - its cached version is outdated;
+ * - another transaction has locked it, and `onBusy` is not `wait`;
+ * - it changes after the snapshot of the statement. Locking a row compares the version again.
+ *
+ * If `onBusy` is not `wait`, the statement sets the {@link shortLockTimeout} before it inserts events.
  *
  * Returns
  * - `accepted`: the number of stored events;

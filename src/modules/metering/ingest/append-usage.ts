@@ -36,10 +36,10 @@ export class AppendUsage {
   ) {}
 
   /**
-   * Stores events in one transaction. If there are more than `MAX_EVENTS_IN_MEMORY`, the caller must not have an open
-   * transaction.
-   * @param onBusy unless it is `wait`, leaves out a request if one of its streams (one customer, one event name) is locked, or if a
-   *   meter is being created for one of its event names
+   * Stores events in one transaction. The caller must not have an open transaction if there are more than
+   * `MAX_EVENTS_IN_MEMORY` events.
+   * @param onBusy `wait`: waits for locks. Otherwise, leaves out a request that would wait for one of its streams (one
+   *   customer, one event name), or for the creation of a meter
    * @param requestOf for each event, the index of its request, if several requests are written together. At most
    *   `MAX_EVENTS_IN_MEMORY` events are then allowed
    */
@@ -109,8 +109,8 @@ export class AppendUsage {
   }
 
   /**
-   * Locks the event names against the creation of meters, then the streams (one customer, one event name). Returns the
-   * state of each stream, or the reason why its events are refused.
+   * Locks the event names, so that no meter is created for them, and then the streams (one customer, one event name).
+   * Returns the state of each stream, or the reason why its events are refused.
    */
   private async lockStreams(
     staged: StagedEvents,
@@ -166,7 +166,10 @@ function customersOf(
   );
 }
 
-/** Returns the latest timestamp that an event may have. `now` is the time of its customer. */
+/**
+ * Returns the latest timestamp that an event may have.
+ * @param now current time of the customer of the event
+ */
 export function lastInstantAt(now: Date): Date {
   return new Date(now.getTime() + MAX_AHEAD_MS);
 }
@@ -176,7 +179,7 @@ async function* piecesOf(events: IncomingEvents): AsyncGenerator<readonly Incomi
   else yield [...events];
 }
 
-/** Adds events until none is left or memory is full. Returns true if there may be more. */
+/** Adds events until none is left or memory is full. Returns true if there may be more events. */
 async function stageUntilFull(
   staged: StagedEvents,
   pieces: AsyncGenerator<readonly IncomingEvent[]>,

@@ -7,7 +7,7 @@ import { Database } from '../../../platform/database';
  */
 const NONE_FOR_MS = 60_000;
 
-/** Caches whether any event is archived. As long as none is, ingest need not look up archived keys. */
+/** Caches whether any event is archived. While no event is archived, ingest does not look up archived keys. */
 @Injectable()
 export class ArchivedKeys {
   private exist = false;

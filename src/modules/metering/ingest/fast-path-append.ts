@@ -25,7 +25,7 @@ interface FastPathResult {
    * stream was skipped. The whole list is null if all events were stored.
    */
   readonly positions: readonly (string | null)[] | null;
-  /** Numbers of the streams whose cached version was current; null if no stream was skipped. */
+  /** Numbers, from 1, of the streams whose cached version was current; null if no stream was skipped. */
   readonly current: readonly number[] | null;
 }
 
@@ -40,7 +40,8 @@ interface Classified {
 /**
  * Fast path of ingest: stores and counts events with one statement, using cached ids and versions of their streams (one
  * customer, one event name). The statement usually commits by itself. If an event may be in a registered window (a
- * period with running totals of its own), it shares a transaction with the hooks of other modules for such windows.
+ * period with running totals of its own), one transaction contains the statement and the usage hooks (callbacks of
+ * other modules).
  */
 @Injectable()
 export class FastPathAppend {
@@ -53,10 +54,13 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Stores the events of requests, and returns the outcome of each request. Skips streams whose cached version is
-   * outdated and, unless it waits, streams that another transaction has locked. Skips all streams if the state of one was
-   * cached before the last change of the process's database session. If it cannot be found out after the commit why
-   * some events were not stored, only the requests with these events fail.
+   * Stores the events of requests, and returns the outcome of each request. Skips
+   * - streams whose cached version is outdated;
+   * - streams that another transaction has locked, if `onBusy` is not `wait`;
+   * - all streams, if the state of one was cached before the process's database session last changed.
+   *
+   * If the reasons why events were not stored cannot be read after the commit, only the requests with these events
+   * fail.
    */
   async append(
     requests: readonly FastPathRequest[],
@@ -85,7 +89,10 @@ export class FastPathAppend {
     });
   }
 
-  /** Stores nothing and returns null if a stream was cached before the process's database session last changed. */
+  /**
+   * Stores the events of a batch. If the state of a stream was cached before the process's database session last
+   * changed, stores nothing and returns null.
+   */
   private async store(
     { name, sql }: PreparedStatement,
     batch: FastPathBatch,
@@ -134,8 +141,8 @@ export class FastPathAppend {
 
   /**
    * Determines why events were not stored, and counts duplicates and refusals.
-   * @param isCommitted true if other events were stored. If counting fails then, the reasons are read without counting,
-   *   and the error is returned as `failure`
+   * @param isCommitted true if other events were stored. If counting then fails, reads the reasons without counting,
+   *   and returns the error as `failure`
    * @throws {OutcomeUnknownError} if other events were stored, but the reasons cannot be read
    */
   private async classify(

@@ -17,8 +17,8 @@ interface StreamEvents {
   /** True if an event may be in a registered window: a period with running totals of its own. */
   hasWindow: boolean;
   /**
-   * The fast-path request that these events went to when the original request was split, and the index of their stream
-   * in it. Null before the split, and for events on the slow path.
+   * Fast-path request that contains these events after the original request was split, and the index of their stream in
+   * the fast-path request. Null before the split, and for events on the slow path.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
@@ -30,13 +30,19 @@ export interface SplitRequest {
    */
   readonly parts: readonly FastPathRequest[];
   /**
-   * Events for the slow path (a transaction). Includes all events of a stream that is not cached, or of which one event
-   * may be refused, is in a billed period, or is in a month that is closed for the archive.
+   * Events for the slow path (a transaction). Includes all events of a stream if it is not cached, or if one of its
+   * events
+   * - may be refused;
+   * - is in a billed period;
+   * - is in a month that is closed for the archive.
    */
   readonly rest: readonly IncomingEvent[];
 }
 
-/** Part of a request for the fast path: events whose streams are cached (a stream: one customer, one event name). */
+/**
+ * Part of a request for the fast path: its events of cached streams. A stream is the events of one name of one
+ * customer.
+ */
 export class FastPathRequest {
   readonly events: IncomingEvent[] = [];
   readonly streams: RequestStream[] = [];
@@ -53,10 +59,10 @@ export class FastPathRequest {
   ) {}
 
   /**
-   * Splits a request into parts for the fast path (one statement) and a rest for the slow path (a transaction). The
-   * streams of each shard make up to two parts: streams with events that may be in registered windows (periods with
-   * running totals of their own), and other streams. If a key occurs twice and the request has several streams, all
-   * events take the slow path, because the fast path could skip the first event with the key and store the second.
+   * Splits a request into parts for the fast path (one statement) and a rest for the slow path (a transaction). Each
+   * shard has up to two parts: streams with events that may be in registered windows, and other streams. A registered
+   * window is a period with running totals of its own. If a key occurs twice and the request has several streams, all
+   * events take the slow path. The fast path could skip the first event with the key and store the second.
    * @param shards number of shards into which streams are divided
    * @param lastInstant events with a later timestamp may be refused, so they take the slow path
    */
@@ -124,7 +130,7 @@ export class FastPathBatch {
 
   constructor(readonly requests: readonly FastPathRequest[]) {
     this.length = requests.reduce((sum, { length }) => sum + length, 0);
-    // Two requests may have cached different versions of a stream; each version has its own number.
+    // Two requests may have cached different versions of a stream. Each version has its own number.
     const numbers = new Map<string, number>();
     this.numbers = requests.map(({ streams }) =>
       streams.map(({ cached: { id, version }, name }) => {
@@ -227,7 +233,10 @@ export class FastPathBatch {
     ];
   }
 
-  /** Returns true if all streams of a request are among `numbers`. `request`: index in the batch. */
+  /**
+   * Returns true if all streams of a request are among `numbers`.
+   * @param request index of the request in the batch
+   */
   isWithin(request: number, numbers: ReadonlySet<number>): boolean {
     return (this.numbers[request] ?? []).every((number) => numbers.has(number));
   }
@@ -241,8 +250,9 @@ export class FastPathBatch {
   }
 
   /**
-   * Calls `visit` for each event with the number of its stream, the index of the event in the batch, and the number of
-   * the event within its stream, from 1.
+   * Calls `visit` for each event.
+   * @param visit gets the number of the stream, the index of the event in the batch, and the number of the event within
+   *   its stream, from 1
    */
   private eachEvent(visit: (number: number, index: number, nth: number) => void): void {
     const counts: number[] = [];

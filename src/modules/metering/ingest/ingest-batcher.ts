@@ -22,15 +22,23 @@ import { type Append, StreamQueues } from './stream-queues';
 import { type OnNotShared, type QueuedRequest, WriteQueue } from './write-queue';
 
 /**
- * Maximum number of commits that wait for locks, of each of three kinds: of lists, of streams, and of streams with a
- * request that waited too long before. Each uses a connection.
+ * Maximum number of commits of one kind that wait for locks. Each uses a connection. The kinds are commits of lists, of
+ * queues of streams, and of queues of streams with a request that waited too long before.
  */
 const MAX_WAITING = 4;
-/** The waiting commits of one kind use at most this part of the connections, and all of streams at most twice this. */
+/**
+ * Maximum share of the connection pool that waiting commits of one kind use, e.g. 2 of 10 connections. Both kinds of
+ * queues of streams together use at most twice this share.
+ */
 const MAX_SHARE = 0.2;
-/** Pool size from which two commits of lists, and two of streams, wait anyway: one of them can wait for long. */
+/**
+ * Pool size from which two commits of lists, and two of streams, may wait even if this exceeds {@link MAX_SHARE}. A
+ * single one could wait for long, and hold up all others.
+ */
 const POOL_FOR_TWO = 6;
-/** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
+/**
+ * Maximum number of retries of a single event on the fast path. Afterwards, the event waits for the lock on its stream.
+ */
 const MAX_RETRIES = 2;
 
 /** Number of shards into which the fast path divides streams. Shards can be written at the same time. */
@@ -43,22 +51,21 @@ interface Queues {
 }
 
 /**
- * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events
- * of cached streams (a stream: one customer, one event name) take the fast path (one statement). A request with several
- * events (a list) is split by shard. Within a shard, streams with events that may be in registered windows (periods
- * with running totals of their own) are stored apart from the others.
- *
- * Events of a stream whose cached state is outdated take the slow path. Events of a locked stream are left out of the
- * shared commit, so that no other request waits for the lock, and are tried again. If the stream stays locked, a single
- * event waits in the queue of its stream, and a list waits together with other such lists. Requests that wait too long
- * for another lock, and later ones of their streams, wait in queues of their streams.
+ * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. A stream
+ * is the events of one name of one customer, and a list is a request with several events. See README.md in this folder.
+ * - Events of cached streams take the fast path (one statement). Lists are split by shard.
+ * - Events of a stream whose cached state is outdated take the slow path (a transaction).
+ * - Events of a locked stream are left out of the shared commit, so that no other request waits for the lock. They are
+ *   tried again. If the stream stays locked, a single event waits in the queue of its stream, and lists wait together.
+ * - Requests that wait too long for another lock, and later requests for their streams, wait in queues of their
+ *   streams.
  */
 @Injectable()
 export class IngestBatcher {
   private readonly slowPath: Queues;
   /**
-   * Fast-path queues for events that may be in registered windows (periods with running totals of their own). The other
-   * events have separate queues, because they need fewer statements.
+   * Fast-path queues for events that may be in registered windows (periods with running totals of their own). Other
+   * events have separate queues, because storing them needs fewer statements.
    */
   private readonly inWindows = this.fastPathQueues();
   private readonly outsideWindows = this.fastPathQueues();
@@ -149,7 +156,7 @@ export class IngestBatcher {
     );
   }
 
-  /** Returns true if a list that a shared commit did not store is to wait in the queue of its streams. */
+  /** Returns true if a list that a shared commit did not store must wait in the queue of its streams. */
   private waitsInQueue(request: QueuedRequest, reason: NotShared): boolean {
     return reason === 'timeout' || this.streamQueues.isHeld(request);
   }
@@ -160,8 +167,8 @@ export class IngestBatcher {
 
   /**
    * Retries a single event that the fast path skipped. If its stream was locked, first tries the fast path again,
-   * because another process usually holds the lock only for one commit. An event that waited too long for another lock
-   * goes to the queue of its stream at once.
+   * because another process usually holds the lock only for one commit. If the event waited too long for another lock,
+   * adds it to the queue of its stream at once.
    */
   private retry(request: QueuedRequest, reason: NotShared): void {
     request.retries += 1;
@@ -172,7 +179,9 @@ export class IngestBatcher {
     else this.streamQueues.add(request, reason);
   }
 
-  /** Collects lists whose streams were locked, and stores them together. Resolves when all are stored or failed. */
+  /**
+   * Collects lists whose streams were locked, and stores them together. Resolves when all of them are stored or failed.
+   */
   private addToBusy(request: QueuedRequest): Promise<void> {
     this.busy.push(request);
     this.storingBusy ??= Promise.resolve().then(() => {
@@ -193,8 +202,8 @@ export class IngestBatcher {
       // The slow path may enter the same limiter, so it runs only after this call has left the limiter.
       stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
     } catch (error) {
-      // Retries each list alone, so that a stream that stays locked fails only lists with events of this stream. After
-      // an outage, retries nothing, because the events may already be stored.
+      // Retries each list alone, so that a stream that stays locked fails only the lists with events of this stream.
+      // Retries nothing after an outage, because the events may already be stored.
       if (requests.length > 1 && !isOutage(error)) {
         await Promise.all(requests.map((one) => this.waitForStreams([one])));
       } else for (const { reject } of requests) reject(error);
@@ -211,7 +220,7 @@ export class IngestBatcher {
     );
   }
 
-  /** Stores on the slow path those events that the fast path skipped. Returns the outcome of the whole part. */
+  /** Stores the events that the fast path skipped on the slow path. Returns the outcome of all events of the part. */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,

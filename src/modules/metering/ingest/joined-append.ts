@@ -10,12 +10,11 @@ import {
 import { keyDigest } from './key-digest';
 
 /**
- * SQL for modules that store usage events together with their own rows. Usually, a first statement locks the streams (a
- * stream: one customer, one event name), and a second one in the same transaction stores the events. If the caller
- * knows the version and last position of the streams from an earlier lock, a single statement can do both.
+ * SQL for modules that store usage events together with their own rows. Usually, one statement locks the streams (a
+ * stream: one customer, one event name), and a second statement in the same transaction stores the events. If the
+ * caller knows the version and last position of the streams from an earlier lock, a single statement can do both.
  */
 
-/** SQL expressions of a usage window. */
 export interface WindowSql {
   readonly meterId: string;
   readonly startAt: string;
@@ -42,8 +41,8 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * SQL condition on a locked `stream`: none of its billed periods ends after `instant`, and the given window is the only
- * registered window (period with running totals of its own) that contains `instant`.
+ * SQL condition on a locked `stream`. None of its billed periods ends after `instant`, and the given window is the only
+ * registered window that contains `instant`. A registered window is a period with running totals of its own.
  */
 export const changesOnlyWindow = (
   instant: string,
@@ -57,10 +56,10 @@ export const changesOnlyWindow = (
   )`;
 
 /**
- * SQL of the first time after `instant` at which a registered window (a period with running totals of its own) of a
- * locked `stream` starts or ends; null if there is none. If {@link changesOnlyWindow} is true at `instant`, it stays
- * true until then, as long as the version of the stream does not change. A new bill or meter, and opening or closing a
- * window, increment the version.
+ * SQL of the first time after `instant` at which a registered window of a locked `stream` starts or ends; null if there
+ * is none. A registered window is a period with running totals of its own. If {@link changesOnlyWindow} is true at
+ * `instant`, it stays true until that time, unless the version of the stream changes. A new bill or meter, and opening
+ * or closing a window, increment the version.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
@@ -68,9 +67,10 @@ export const nextWindowChange = (instant: string): string => `
 
 /**
  * SQL of the aggregation of the window's meter (`count` or `sum`) if {@link plainAppend} can be used, otherwise null.
- * It cannot be used if the meter has another aggregation or has groups, if another meter counts the same event name, or
- * if the window is exactly one UTC hour, because the window then uses the totals of this hour. The result is valid
- * until the version of the locked `stream` changes.
+ * The result is valid until the version of the locked `stream` changes. {@link plainAppend} cannot be used if
+ * - the meter has another aggregation or has groups;
+ * - another meter counts the same event name;
+ * - the window is exactly one UTC hour. It then uses the totals of this hour.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}
@@ -83,9 +83,11 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
  * {@link plainAggregation} is not null. The statement fails if the key of an event is already stored.
  * @param events SQL of rows as for {@link joinedAppend}
  * @param at parameter with the timestamp of the events
- * @param streams SQL of one row per stream with the columns `stream_id`, `position` (of its last new event), `events`
- *   (the number of its new events), `total` (the sum that these events add to the meter), `meter_id`, and
- *   `window_start_at` and `window_end_at`
+ * @param streams SQL of one row per stream, with the columns
+ *   - `stream_id`, `meter_id`, `window_start_at`, `window_end_at`;
+ *   - `position` of its last new event;
+ *   - `events`, the number of its new events;
+ *   - `total`, the sum that these events add to the meter
  */
 export const plainAppend = (events: string, at: string, streams: string): string => `
   fresh AS (${INTO_EVENTS} ${inOrder(events, at)}),

@@ -47,9 +47,9 @@ const noColumns = (): Columns => ({
 });
 
 /**
- * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table
- * of one connection. A request of any length therefore needs a bounded amount of memory. While the request is received,
- * no stream is locked and no transaction is open.
+ * Events of a request before they are stored. Keeps up to {@link MAX_EVENTS_IN_MEMORY} in memory, and more in a
+ * temporary table of one connection. A request of any length therefore needs a bounded amount of memory. While the
+ * request is received, no stream is locked and no transaction is open.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
@@ -135,7 +135,7 @@ export class StagedEvents {
 
   /**
    * Copies the collected events to the table if they fill a chunk, or if `isLast`. Waits for the end of the copy only
-   * if `isLast`; otherwise the caller can read further events meanwhile.
+   * if `isLast`. Otherwise, the caller can read further events during the copy.
    */
   async flush(isLast = true): Promise<void> {
     if (this.connection === null) return;

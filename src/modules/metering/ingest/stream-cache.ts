@@ -10,13 +10,16 @@ export interface CachedStream {
   readonly id: string;
   readonly version: string;
   /**
-   * Events from this time on are in no billed period, and in no month that is closed for the archive, so they need no
-   * transaction of their own. Milliseconds since 1970. Infinity: there are no such events.
+   * Events from this time on are in no billed period and in no month that is closed for the archive. They therefore
+   * need no transaction of their own. Milliseconds since 1970. Infinity: all events of the stream need one.
    */
   readonly openFromMs: number;
   /** Events from this time on are in no registered window (period with totals of its own). Milliseconds since 1970. */
   readonly windowsEndMs: number;
-  /** Number of changes of the database session before the state was read. The next change invalidates the state. */
+  /**
+   * Number of times that the database session of the process had changed when the state was read. The next change
+   * invalidates the state.
+   */
   readonly sessionChanges: number;
 }
 
@@ -28,9 +31,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads the state of streams, except those of event names for which a meter is being created. Such a meter increments
- * only the versions of the streams that it sees. If another stream were cached now, the fast path could later store
- * events of this stream that the meter does not count.
+ * Reads the state of streams. Leaves out event names for which a meter is being created. The creation increments only
+ * the versions of the streams that it sees. Another stream, if it were cached now, would keep its version. The fast
+ * path could then store events of this stream that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
@@ -50,18 +53,18 @@ const READ = `
 const MAX_ENTRIES = 150_000;
 
 /**
- * Caches the state of streams (one customer, one event name), which decides whether an event can be stored without a
- * transaction. Events of deleted customers and of customers on test clocks always need a transaction. An outdated entry
- * is harmless, because the statement that uses it compares its version with the locked row. When the database session
- * of this process ends, the cache is emptied: the next session may be on a standby that lacks the last commits and
- * would assign the same ids and versions again.
+ * Caches the state of streams (one customer, one event name). The state decides whether an event can be stored without
+ * a transaction. Events of deleted customers and of customers on test clocks always need a transaction. An outdated
+ * entry is harmless, because the statement that uses it compares its version with the locked row. The cache is emptied
+ * when the database session of this process ends. The next session may be on a standby that lacks the last commits, and
+ * that would assign the same ids and versions again.
  */
 @Injectable()
 export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
   /**
-   * Former young generation, which became full. An entry that is used is copied to the present young generation; the
-   * others are dropped when that is full, too.
+   * Former young generation. A lookup copies the entry that it finds to the young generation. Once the young generation
+   * is full as well, it becomes the old one, and the entries here are dropped.
    */
   private oldGeneration = new Map<string, CachedStream>();
   private sessionChanges = 0;
@@ -93,8 +96,8 @@ export class StreamCache {
   }
 
   /**
-   * Caches the state of streams, except those that do not exist yet or for which a meter is being created. Caches
-   * nothing if the database session changes meanwhile.
+   * Caches the state of streams. Leaves out streams that do not exist yet, and streams for which a meter is being
+   * created. Caches nothing if the database session changes during the reading.
    */
   async read(names: readonly StreamName[]): Promise<void> {
     const { sessionChanges } = this;

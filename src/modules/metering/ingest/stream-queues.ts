@@ -17,22 +17,26 @@ interface StreamQueue {
 }
 
 /**
- * Queues of requests that wait for locks in commits of their own, one queue for each set of streams (a stream: one
- * customer, one event name). The requests of a queue share commits, so they use one connection.
+ * Queues of requests that wait for locks outside the shared commits of `IngestBatcher`. There is one queue for each set
+ * of streams (a stream: one customer, one event name). The requests of a queue have common commits, so a queue uses one
+ * connection.
  */
 export class StreamQueues {
   private readonly queues = new Map<string, StreamQueue>();
-  /** Queues to which a request was added that has waited too long for a lock, until they store events or are empty. */
+  /**
+   * Queues with a request that waited too long for a lock. A queue stays blocked until it stores events or is empty.
+   */
   private readonly blocked = new Set<StreamQueue>();
   private readonly waits: ConcurrencyLimiter;
-  /** For blocked queues. Their next wait is often as long as the lock timeout. */
+  /** Limits the commits of blocked queues. Their next wait is often as long as the lock timeout. */
   private readonly longWaits: ConcurrencyLimiter;
   private readonly allWaits: ConcurrencyLimiter;
 
   /**
-   * @param maxWaiting maximum number of commits of queues that are not blocked that wait at the same time
-   * @param maxBlocked the same for blocked queues
-   * @param maxOfBoth the same for all queues
+   * Each parameter is a maximum number of commits that wait for locks at the same time.
+   * @param maxWaiting for queues that are not blocked
+   * @param maxBlocked for blocked queues
+   * @param maxOfBoth for all queues together
    */
   constructor(
     private readonly append: Append,
@@ -45,12 +49,15 @@ export class StreamQueues {
     this.allWaits = new ConcurrencyLimiter(maxOfBoth);
   }
 
-  /** Returns true if a request would probably wait too long for a lock, because earlier ones for its streams do. */
+  /** Returns true if a request would probably wait too long for a lock, because earlier requests for its streams do. */
   isBlocked(request: QueuedRequest): boolean {
     return this.blocked.size > 0 && this.blockedQueueOf(streamsOf(request)) !== undefined;
   }
 
-  /** Returns true if a request that waits too long for a lock probably holds a lock on a stream of this request. */
+  /**
+   * Returns true if another request probably holds a lock on a stream of this request while it waits too long for a
+   * lock.
+   */
   isHeld(request: QueuedRequest): boolean {
     return this.blocked.size > 0 && this.holderOf(streamsOf(request)) !== undefined;
   }
@@ -71,7 +78,7 @@ export class StreamQueues {
     return this.blocked.has(queue);
   }
 
-  /** Returns the blocked queue of exactly these streams, or of one of them. */
+  /** Returns the blocked queue of exactly this set of streams, or of a single stream of the set. */
   private blockedQueueOf(streams: readonly string[]): StreamQueue | undefined {
     for (const key of [keyOf(streams), ...streams]) {
       const queue = this.queues.get(key);

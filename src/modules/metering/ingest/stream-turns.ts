@@ -5,7 +5,7 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_SHORT = 4;
 /** Maximum number of long NDJSON bodies that are stored at a time. Each uses a database connection until it ends. */
 const MAX_LONG = 4;
-/** Maximum size of a short body. It also has at most {@link MAX_EVENTS_IN_MEMORY} lines. */
+/** Maximum size of a short body. A short body also has at most {@link MAX_EVENTS_IN_MEMORY} lines. */
 const MAX_SHORT_BYTES = 2 ** 20;
 
 /** Lines of a body that arrived together. */
@@ -31,8 +31,8 @@ export class StreamTurns {
   private readonly byCaller = new Map<string, CallerTurns>();
 
   /**
-   * One caller can have at most half of the turns of long bodies, rounded up, so that a caller who sends slowly does
-   * not keep all others waiting.
+   * One caller can have at most half of the turns of long bodies, rounded up. A caller who sends slowly then does not
+   * keep all others waiting.
    * @param poolSize number of database connections; long bodies leave at least one of them free
    */
   constructor(poolSize: number) {

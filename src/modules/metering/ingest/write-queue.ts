@@ -19,8 +19,9 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_WAIT_MS = 2;
 
 /**
- * Longest time for which a shard pauses while `onNotShared` stores requests whose streams were locked. Without the
- * pause, the next requests of the shard would mostly meet the same locks, or would take them before `onNotShared` does.
+ * Longest time for which a shard (a part of the streams) pauses while `onNotShared` stores requests whose streams were
+ * locked. Without the pause, the next requests of the shard would mostly meet the same locks, or would take the locks
+ * first.
  */
 const LONGEST_HOLD_MS = 100;
 
@@ -31,8 +32,8 @@ const LONGEST_HOLD_MS = 100;
 const EVENTS_WORTH_A_COMMIT = 500;
 
 /**
- * Maximum number of further writes of the queue of one stream that wait too long for a lock, after one has. Then all
- * requests of the group that are left are rejected.
+ * Number of lock timeouts after which the queue of one set of streams rejects the remaining requests of a group. The
+ * first timeout, that of the whole group, does not count.
  */
 const MAX_TIMEOUTS = 10;
 
@@ -47,7 +48,8 @@ export interface QueuedRequest {
 
 /**
  * Writes requests together. Returns the outcome of each, or the reason why it was skipped.
- * @param hasTimedOut true if an earlier write of these requests waited too long for a lock, so that this one should not
+ * @param hasTimedOut true if an earlier write of these requests waited too long for a lock. This write then waits
+ *   briefly
  */
 type WriteGroup = (
   group: readonly QueuedRequest[],
@@ -67,20 +69,23 @@ interface Shard {
   isWriting: boolean;
 }
 
-/** Collects requests into shared commits. At most one commit per shard is in flight. */
+/** Collects requests into shared commits. At most one commit per shard (a part of the streams) is in flight. */
 export class WriteQueue {
   private readonly shards: readonly Shard[];
   private isStarting = false;
   private readonly listeners = new Set<() => void>();
-  /** Context in which commits run. Without it, they would run in the context of the request that arrived first. */
+  /**
+   * Asynchronous context in which commits run. Without it, they would run in the context of the request that arrived
+   * first.
+   */
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
    * @param onNotShared takes over a request that was skipped or waited too long for a lock, or the skipped part of a
    *   request. If it returns a promise, the shard waits for that promise before it writes the next requests, at most
-   *   {@link LONGEST_HOLD_MS}. Null for the queue of one stream, which rejects requests that wait too long
-   * @param isBlocked returns true if a request would probably wait too long for a lock. It is then passed to
-   *   `onNotShared` untried
+   *   {@link LONGEST_HOLD_MS}. Null for the queue of one set of streams, which rejects requests that wait too long
+   * @param isBlocked returns true if a request would probably wait too long for a lock. The queue then passes the
+   *   request to `onNotShared` without writing it
    */
   constructor(
     private readonly writeGroup: WriteGroup,
@@ -99,7 +104,7 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /** Adds a request, and returns its outcome after its events are written. `onNotShared` takes skipped events over. */
+  /** Adds a request. Returns its outcome after all its events are written, by this queue or by `onNotShared`. */
   enqueue(
     events: readonly IncomingEvent[],
     fastPath: FastPathRequest | null,
@@ -135,8 +140,8 @@ export class WriteQueue {
 
   /**
    * Writes as many of the waiting requests as fit into one statement. Then waits up to {@link MAX_WAIT_MS} for about
-   * half as many new requests, because clients that report in a loop are answered together and soon report again.
-   * Without the wait, the first new request would get a commit of its own, and all others would wait for that commit.
+   * half as many new requests. Clients that report in a loop are answered together, so they soon report again. Without
+   * the wait, the first new request would get a commit of its own, and all others would wait for that commit.
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
@@ -192,9 +197,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes a group, answers its requests, and adds the results of `onNotShared` to `takenOver`. Returns the error if the
-   * write failed, otherwise null.
-   * @param timeout lock timeout of an earlier write of these requests; null if there was none
+   * Writes a group, answers its requests, and adds the results of `onNotShared` to `takenOver`. Returns the error if
+   * the write failed, otherwise null.
+   * @param timeout error of an earlier write of these requests that waited too long for a lock; null if there was none
    */
   private async tryToWrite(
     group: readonly QueuedRequest[],
@@ -213,8 +218,8 @@ export class WriteQueue {
   }
 
   /**
-   * Answers a request, or passes it to `onNotShared` and returns the result. An error rejects only this request. It is
-   * not thrown, because that would stop the queue for ever.
+   * Answers a request, or passes it to `onNotShared` and returns the result. An error rejects only this request. The
+   * error is not thrown, because that would stop the queue for ever.
    */
   private answer(
     request: QueuedRequest,
@@ -246,8 +251,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes the requests of a failed group in parts, and those of a part that fails one by one, so that one request cannot
-   * fail the others. Of a shared commit, passes requests that wait too long for a lock to `onNotShared`.
+   * Writes the requests of a failed group again, in parts. Writes the requests of a part that fails one by one, so that
+   * one request cannot fail the others. Passes requests that wait too long for a lock to `onNotShared`. Rejects them if
+   * `onNotShared` is null.
    */
   private async writeInParts(
     group: readonly QueuedRequest[],
@@ -275,8 +281,8 @@ export class WriteQueue {
 }
 
 /**
- * Returns a new request for the skipped events of a request. When the new one is resolved, the original one is resolved
- * with the outcome of all its events.
+ * Returns a new request for the skipped events of a request. When the new request is resolved, the original request is
+ * resolved with the outcome of all its events.
  */
 function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
   return {
@@ -307,7 +313,7 @@ function eventsIn(requests: readonly QueuedRequest[]): number {
   return requests.reduce((sum, { events }) => sum + events.length, 0);
 }
 
-/** Takes from each shard as many requests as fit into one statement, at least one. */
+/** Takes from each shard the first requests that together fit into one statement. Takes at least one request. */
 function takeGroup(shards: readonly Shard[]): readonly QueuedRequest[] {
   return shards.flatMap(({ queue }) => {
     let events = 0;

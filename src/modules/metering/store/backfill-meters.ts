@@ -16,8 +16,11 @@ const LONG_STEP = { statementMs: 600_000 };
 const MAX_ID = '9223372036854775807';
 
 /**
- * `none`: there is no backfill, or all are locked by other processes. `waiting`: a transaction that began before the
- * commit of the meter, and so may not see the meter, is still storing events. `done`: a step ran or failed.
+ * Result of a step.
+ * - `none`: there is no backfill, or other processes have locked all backfills.
+ * - `waiting`: a transaction is still storing events. It began before the commit of the meter, so it may not see the
+ *   meter.
+ * - `done`: a step ran or failed.
  */
 export type StepResult = 'none' | 'waiting' | 'done';
 
@@ -37,10 +40,11 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Tries to lock all streams of an event name until the transaction ends. Never waits.
-   * @returns the locked streams. Null if not all could be locked: there are too many for one step of a backfill,
-   *   another transaction has locked one of them, or another transaction is storing events with this name. In each of
-   *   these cases, a new meter needs a backfill
+   * Tries to lock all streams of an event name until the transaction ends. Never waits. Returns the locked streams, or
+   * null if a new meter needs a backfill:
+   * - the streams or their events are too many for one step;
+   * - another transaction has locked one of the streams;
+   * - another transaction is storing events with this name.
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     if ((await this.allOfOneStep(eventName)) === null) return null;
@@ -62,7 +66,7 @@ export class BackfillMeters {
   }
 
   /**
-   * Runs a step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and also returns
+   * Runs a step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and returns
    * `done`. The failed step is repeated later, after steps of other backfills.
    */
   async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
@@ -125,8 +129,9 @@ export class BackfillMeters {
   }
 
   /**
-   * Locks and returns the streams of the next step, with the hours to count; `none` if all streams are counted. Waits
-   * only for the first stream.
+   * Locks the streams of the next step, and returns them with the hours to count. Returns `none` if all streams are
+   * counted. Waits only for the first stream. Ends before the first of the other streams that another transaction has
+   * locked.
    */
   private async lockNextStreams(
     { nextStreamId, nextHour }: MeterBackfill,

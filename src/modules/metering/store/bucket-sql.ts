@@ -13,8 +13,9 @@ export const isHourSql = (startAt: string, endAt: string): string =>
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /**
- * SQL of `column` in an upsert of totals: the value of whichever totals contain the latest event, the stored ones
- * (`bucket`) or the added ones (`excluded`). Of two events with the same timestamp, the one accepted last is later.
+ * SQL of `column` in an upsert of totals. Takes the value from the totals that contain the later event: the stored
+ * totals (`bucket`) or the added totals (`excluded`). Of two events with the same timestamp, the event accepted last is
+ * later.
  */
 const laterOf = (column: string): string => `
   CASE
@@ -31,9 +32,9 @@ const IN_WINDOWS = `
       AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
- * CTE `change`: amounts that the events of the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at,
- * value, text, group_key) add to the running totals of their hours and, with {@link IN_WINDOWS}, of the registered
- * windows that contain them.
+ * CTE `change`: amounts that the events of the CTE `counted` add to the running totals of their hours. With
+ * {@link IN_WINDOWS}, also amounts for the registered windows (periods with running totals of their own) that contain
+ * them. `counted` has the columns stream_id, meter_id, aggregation, position, occurred_at, value, text and group_key.
  */
 const changeOf = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
@@ -91,9 +92,10 @@ export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 
 /**
  * CTEs that subtract the only event of the CTE `counted` (see {@link changeOf}) from all running totals that include
- * it. The CTE `updated` returns the changed totals. Two values cannot be subtracted: `is_extreme` is true if the
- * greatest or latest value may be that of the event, and `value_digest` is the event's value for `unique`. The stream
- * must be locked.
+ * the event. The CTE `updated` returns the changed totals. The stream must be locked. Greatest, latest and distinct
+ * values cannot be subtracted. For these, `updated` has two more columns:
+ * - `is_extreme` is true if the greatest or latest value may be that of the event;
+ * - `value_digest` is the digest of the event's value for a `unique` meter.
  */
 export const SUBTRACT_FROM_BUCKETS = `
   ${changeOf(IN_WINDOWS)},
@@ -109,13 +111,15 @@ export const SUBTRACT_FROM_BUCKETS = `
       coalesce(change.greatest = bucket.greatest OR change.last[2] = bucket.latest_position, false) AS is_extreme
   )`;
 
-/** Like {@link ADD_TO_BUCKETS}, for events in no registered window (a period with running totals of its own). */
+/**
+ * Like {@link ADD_TO_BUCKETS}, for events that are in no registered window (a period with running totals of its own).
+ */
 export const ADD_TO_HOURS = addToBuckets('');
 
 /**
- * Returns a CTE that adds the totals of the CTE `added` (stream_id, meter_id, events, total, window_start_at,
- * window_end_at) to the hour that contains `at` and to a registered window (a period with running totals of its own).
- * Only for `count` and `sum` meters without groups.
+ * Returns a CTE that adds totals to the hour that contains `at`, and to a registered window (a period with running
+ * totals of its own). Reads them from the CTE `added` with the columns stream_id, meter_id, events, total,
+ * window_start_at and window_end_at. Only for `count` and `sum` meters without groups.
  */
 export const addToPlainBuckets = (at: string): string => `
   updated AS (

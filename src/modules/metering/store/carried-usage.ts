@@ -31,7 +31,7 @@ const CARRIED = `
   FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS carrying(stream_id, meter_id, start_at, number)
   ORDER BY number`;
 
-/** Returns for each window the value that carries over into it, summed over all groups. */
+/** Returns, for each window, the value that carries over into it from earlier events, summed over all groups. */
 export async function carriedOverValues(
   database: Database,
   windows: readonly CarryingWindow[],

@@ -43,8 +43,9 @@ const LONGEST_GROUP_TEXT_BYTES = 190;
 const MAX_GROUPED = 5;
 
 /**
- * SQL of the text of a property as a JSON string; `null` if it is missing, a list or an object. A long text becomes
- * `sha256:` and its digest. An event whose text is this digest form is in the same group (decision 231).
+ * SQL of the text of a property as a JSON string; `null` if the property is missing, a list or an object. A long text
+ * becomes `sha256:` and its digest. A short text that equals such a digest form falls into the same group (decision
+ * 231).
  */
 function groupedText(property: string): string {
   const json = `to_jsonb(event.properties ->> ${property})::text`;
@@ -62,14 +63,17 @@ const fromPlace = (place: number): string => {
 };
 
 /**
- * SQL of the group key of an event: a JSON array of the texts of the properties in `meter.group_by`, with null for a
- * missing one. Repeats the same SQL for each property, because a subquery would double the time of a count.
+ * SQL of the group key of an event: a JSON array of the texts of the properties in `meter.group_by`. A missing property
+ * is null. Repeats the same SQL for each property, because a subquery would double the time of a count.
  */
 export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'
     ELSE '[' || ${groupedText('(meter.group_by ->> 0)')} || ${fromPlace(1)} END`;
 
-/** Like {@link GROUP_KEY}, but only for meters that group by this number of properties. Shorter, so planned faster. */
+/**
+ * Like {@link GROUP_KEY}, but only for meters that group by this number of properties. The SQL is shorter, so
+ * PostgreSQL plans it faster.
+ */
 export function groupKeyOf(properties: number): string {
   const texts = Array.from({ length: properties }, (_, place) =>
     groupedText(`(meter.group_by ->> ${place})`),

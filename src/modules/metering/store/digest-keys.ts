@@ -19,8 +19,8 @@ export interface KeysDigest {
 }
 
 /**
- * Digests the keys of the stored events of a customer and event name in a period. Needs an open transaction, because it
- * reads the keys with a cursor.
+ * Computes the digest of the keys of the stored events of a customer and event name in a period. Needs an open
+ * transaction, because it reads the keys with a cursor.
  */
 export async function digestKeys(
   database: Database,

@@ -17,7 +17,10 @@ const COUNTED = `
 
 const METERS_OF_EVENT = `WITH ${COUNTED} SELECT meter_id FROM counted`;
 
-/** Hours come first, because the totals of a window are counted again from the totals of its hours. */
+/**
+ * Subtracts the event, and returns the changed totals. Hours come first, because the totals of a window are counted
+ * again from the totals of its hours.
+ */
 const SUBTRACT = `
   WITH ${COUNTED}, ${SUBTRACT_FROM_BUCKETS}
   SELECT stream_id AS "streamId", meter_id AS "meterId", start_at AS "startAt", end_at AS "endAt", group_key AS "groupKey",
@@ -58,7 +61,7 @@ export class EventCounts {
   /**
    * Takes a voided event out of the totals of its hour and of the registered windows (periods with running totals of
    * their own) that contain it. Subtracts counts and sums. Reads other events only if the event had the greatest or
-   * latest value, or for the aggregation `unique`. The caller has locked the stream of the event.
+   * latest value, or if the meter aggregates by `unique`. The caller has locked the stream of the event.
    * @param meters the meters that count the event, by id
    */
   async subtract(
@@ -67,7 +70,10 @@ export class EventCounts {
   ): Promise<void> {
     const rows = await this.database.query<SubtractedRow>(SUBTRACT, [idempotencyKey]);
     if (rows.some(readsEvents)) await this.database.setTransactionTimeouts(LONG_COUNT);
-    /** By meter, a period in which another event has the same value. So have all periods that contain it. */
+    /**
+     * By meter id, a period in which another event has the same value. Every period that contains this period keeps the
+     * value.
+     */
     const keeping = new Map<string, Period>();
     for (const {
       streamId,

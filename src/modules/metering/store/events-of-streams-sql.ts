@@ -1,6 +1,6 @@
 /**
  * SQL that counts the events of each stream (one customer, one event name) in a period, in the order of stream ids.
- * Stops once it has counted $5 + 1 events in total: the count of the last stream may then be too small, and later
+ * Stops once it has counted $5 + 1 events in total. The count of the last stream may then be too small, and later
  * streams have no row. OFFSET 0 makes PostgreSQL look up the events of each stream by index.
  * @param streams FROM item with the column `id`
  */

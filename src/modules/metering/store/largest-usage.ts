@@ -45,7 +45,7 @@ interface CustomerTotalsRow extends TotalsRow {
   readonly carried_over: string;
 }
 
-/** Reads the customers with the largest usage in one statement. The values are those of {@link UsageReader}. */
+/** Reads the customers with the largest usage in one statement. {@link UsageReader} would read the same values. */
 @Injectable()
 export class LargestUsageReader {
   constructor(

@@ -5,14 +5,17 @@ import type { LateUsage } from '../domain/late-usage';
 import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
 
-/** Marks these bills as having late usage, and with them all other bills of the same stream, meter and period. */
+/** Marks the bills $1 as having late usage. Also marks all other bills of the same stream, meter and period. */
 const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
   WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
     AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
     AND NOT billed.is_late`;
 
-/** Records late usage (events stored or voided after their period was billed): the next invoice corrects it. */
+/**
+ * Records late usage: events that were stored or voided after their period was billed. The next invoice bills the
+ * difference.
+ */
 @Injectable()
 export class LateUsageWriter {
   constructor(

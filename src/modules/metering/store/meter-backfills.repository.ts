@@ -31,7 +31,10 @@ const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
 const LOCK_FREE = `
   SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** Selects two hours, of the first event at or after $2 and of the event $3 places after this first event. */
+/**
+ * Selects the hour of the first event at or after $2, and the hour of the event $3 places later. Has one row if there
+ * are not so many events.
+ */
 const HOURS = `
   SELECT ${hourOf('occurred_at')} AS hour FROM (
     (SELECT occurred_at FROM usage_event
@@ -72,7 +75,10 @@ export class MeterBackfillsRepository {
     });
   }
 
-  /** Locks and returns the backfill with the fewest steps that no other process has locked; null if there is none. */
+  /**
+   * Locks and returns the backfill with the fewest attempted steps. Skips backfills that other processes have locked.
+   * Returns null if none is left.
+   */
   lockNext(): Promise<MeterBackfill | null> {
     return this.database.selectOne(MeterBackfillEntity, NEXT, []);
   }
@@ -138,8 +144,9 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of the next range of hours to count in a stream; null if this range has all remaining events. The
-   * range starts at `from`, or at the first event if `from` is null. It has at most `maxEvents` events, or is one hour.
+   * Returns the end of the next range of hours to count in a stream. Returns null if this range has all remaining
+   * events. The range starts at `from`, or at the first event if `from` is null. The range is a single hour, or has at
+   * most `maxEvents` events.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);

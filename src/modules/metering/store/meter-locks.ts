@@ -4,7 +4,8 @@ import { type OnBusy, shortLockTimeout } from './usage-streams';
 
 /**
  * Advisory lock class of ingest. Transactions that store events take the lock in shared mode. The creation of a meter
- * tries to take it in exclusive mode, to count earlier events at once. If that fails, a backfill counts them later.
+ * tries to take the lock in exclusive mode. With the lock, it counts earlier events at once. Without it, a backfill
+ * counts them later.
  */
 const INGEST_KEY = 7_301_995;
 /**
@@ -34,9 +35,9 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Locks ingest of these event names, in shared mode, until the transaction ends. Meters can still be created meanwhile:
- * a backfill then counts the events that this transaction stores without seeing the new meter. Unless it waits, later
- * statements of the transaction have a {@link shortLockTimeout}, which costs no statement of its own here.
+ * Locks ingest of these event names, in shared mode, until the transaction ends. A meter can still be created during
+ * this time. A backfill then counts the events that this transaction stores without seeing the new meter. If `onBusy`
+ * is not `wait`, the statement also sets the {@link shortLockTimeout} of the transaction.
  * @returns names that were skipped, because a meter may be being created for them or for a name with the same lock;
  *   empty with `wait`
  */
@@ -56,7 +57,10 @@ export async function lockMeters(
   return new Set([...slots].filter(([, slot]) => busy.has(slot)).map(([name]) => name));
 }
 
-/** SQL condition: no meter is being created for event names of this slot. Shared lock until the transaction ends. */
+/**
+ * SQL condition: no meter is being created for event names of this slot. Takes a shared lock on the slot, which lasts
+ * until the transaction ends.
+ */
 export const noMeterIsCreated = (slot: string): string =>
   `pg_try_advisory_xact_lock_shared(${INGEST_KEY}, ${slot})`;
 
@@ -78,7 +82,7 @@ export async function tryLockIngest(database: Database, eventName: string): Prom
 
 /**
  * Returns the virtual ids (of PostgreSQL) of the transactions that may be storing events with this name. After the
- * commit of a meter for this name, these include all that do not see the meter.
+ * commit of a meter for this name, these include all transactions that store events without seeing the meter.
  */
 export async function ingestingTransactions(
   database: Database,

@@ -22,8 +22,9 @@ const IN_PERIOD = 'event.stream_id = $1 AND event.occurred_at >= $2 AND event.oc
 const COUNT = `SELECT count(*) AS accepted FROM usage_event AS event WHERE ${IN_PERIOD}`;
 
 /**
- * Billed periods of subscription items. A period may have several bills. Selects the earliest instant from which one of
- * them counted events, and the highest stream position up to which one of them counted events.
+ * Billed periods of subscription items. A period may have several bills. `countedFromAt` is the earliest instant from
+ * which one of its bills counted events. `upToPosition` is the highest stream position up to which one of them counted
+ * events.
  */
 const BILLS = `
   SELECT min(counted_from_at) AS "countedFromAt", period_end_at AS "endAt", max(up_to_position) AS "upToPosition"
@@ -32,8 +33,8 @@ const BILLS = `
   GROUP BY item_id, period_start_at, period_end_at`;
 
 /**
- * Numbers of voided, counted, billed and unbillable events, over all time spans. OFFSET 0 makes PostgreSQL look up the
- * events of each span by index, whatever the number of spans.
+ * Numbers of voided, counted, billed and unbillable events over all time spans. OFFSET 0 makes PostgreSQL look up the
+ * events of each span by index, however many spans there are.
  */
 const OUTCOMES = `
   SELECT count(*) FILTER (WHERE is_voided) AS voided, count(*) FILTER (WHERE is_counted) AS counted,

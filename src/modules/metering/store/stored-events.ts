@@ -48,7 +48,10 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/** Newest events of a customer, merged from one page per stream (event name), which is read by index. */
+/**
+ * Newest events of a customer. Merges one page of each of the customer's streams (one stream per event name). The page
+ * of a stream is read by index.
+ */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (

@@ -12,7 +12,7 @@ import { eventsOf, groupOf, IS_WHOLE_HOUR, NOT_VOIDED } from './totals-sql';
 /** Maximum number of running totals and events that one query reads. */
 const MAX_PIECES = 2_000_000;
 
-/** For each aggregation: SQL of the value of an hour and of an event, and the function that combines values. */
+/** SQL of the value of an hour and of an event, and the function that combines values, for each aggregation. */
 const PIECES: Record<
   TotalledAggregation,
   { readonly ofHour: string; readonly ofEvent: string; readonly together: 'sum' | 'max' }
@@ -23,9 +23,9 @@ const PIECES: Record<
 };
 
 /**
- * Returns SQL that selects `at`, `group_key` and `value` over all streams (one per customer). It has one row for each
- * hourly total. For hours that a window contains only in part ($6, in ascending order, may be empty), it has one row
- * for each event instead. Reads events only in hours that have a running total, because other hours have no events.
+ * Returns SQL that selects `at`, `group_key` and `value` over all streams (one per customer). An hour that a window
+ * contains completely has one row for each hourly total. The other hours ($6, in ascending order, may be empty) have
+ * one row for each event. Reads events only in hours that have a running total, because other hours have no events.
  * OFFSET 0 makes PostgreSQL read the totals once per stream. Otherwise it would look up each hour of each stream, which
  * takes minutes if the windows start at half past the hour.
  */
@@ -59,7 +59,7 @@ function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
 interface TotalRow {
   /** Index of the time window among the requested ones. */
   readonly number: number;
-  /** Null in the row that combines all groups that are not among the largest. */
+  /** Null in the row that combines all groups except the largest ones. */
   readonly group_key: string | null;
   readonly value: string;
   readonly pieces: string;

@@ -23,9 +23,9 @@ export function toUsageTotals(row: TotalsRow): UsageTotals {
 }
 
 /**
- * SQL join that adds the row `totals` ({@link TotalsRow}): the running totals of a registered window (a period with
- * totals of its own) over all groups. Appended to a FROM clause with `usage_window` and `meter`. For a `unique` meter,
- * a value in two groups counts once.
+ * SQL join that adds the row `totals` ({@link TotalsRow}): the running totals, over all groups, of a registered window
+ * (a period with totals of its own). Appended to a FROM clause with `usage_window` and `meter`. For a `unique` meter, a
+ * value in two groups counts once.
  */
 export const WINDOW_TOTALS = `
   CROSS JOIN LATERAL (

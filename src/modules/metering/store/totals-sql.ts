@@ -11,7 +11,8 @@ const rankOf = (occurredAt: string, position: string, value: string): string =>
 
 /**
  * SQL condition: the row has the totals of a UTC hour. A length of one hour is not enough, because the table also has
- * rows of registered windows (periods of any start and length), which may last an hour but begin within a UTC hour.
+ * rows of registered windows (periods with any start and end). Such a window may be one hour long but start within a
+ * UTC hour.
  */
 export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
@@ -71,7 +72,7 @@ export interface PiecesSql {
   readonly meter: string;
   /**
    * SQL that selects periods: `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`. From `hours_start_at`
-   * to `hours_end_at`, stored hourly totals are read; the rest is counted from events.
+   * to `hours_end_at`, stored hourly totals are read. Before and after, single events are counted.
    */
   readonly requested: string;
   /** Condition that an `event` must meet to be read. */
@@ -148,8 +149,8 @@ export function valuesOf(pieces: PiecesSql): string {
 }
 
 /**
- * SQL that returns a row of `piece` (see {@link piecesOf}) for each distinct value of the whole hours. The number of
- * events of these rows is 0, because the hourly totals already count the events.
+ * SQL that returns a row of `piece` (see {@link piecesOf}) for each distinct value of the whole hours. Column `events`
+ * of these rows is 0, because the hourly totals already count the events.
  */
 function distinctValues(stream: string, meter: string): string {
   return `

@@ -11,7 +11,10 @@ const PARTS = [
   'usage_event',
 ];
 
-/** Deletes the usage of customers who are purged. Locks their streams first, so that no event is stored meanwhile. */
+/**
+ * Deletes the usage of customers who are purged. Locks their streams first, so that no event is stored during the
+ * purge.
+ */
 export const usagePurge = purgeProvider('usage', [
   LOCK_STREAMS,
   ...PARTS.map(

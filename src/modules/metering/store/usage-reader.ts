@@ -33,14 +33,15 @@ const HAS_MORE_EVENTS = `
 
 interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
-  /** Index of the period. If the stream has no events in any period, there is a single row, in which it is null. */
+  /** Index of the period. Null in the single row of a stream that has no events in any period. */
   readonly number: number | null;
   readonly group_key: string;
 }
 
 /**
- * Reads the usage of a customer with one statement, so that the answer is consistent. Whole hours are read from running
- * totals, the rest from single events. Usage up to an earlier stream position is read from single events only.
+ * Reads the usage of a customer with one statement, so that the answer is consistent. Reads whole hours from running
+ * totals, and the time before and after them from single events. Reads usage up to an earlier stream position from
+ * single events only.
  */
 @Injectable()
 export class UsageReader {
@@ -117,7 +118,7 @@ export class UsageReader {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { totals, lastPosition: 0n };
     const exact = upToPosition !== null;
-    // Running totals include everything up to the last position, so usage at an earlier position is computed from events.
+    // Running totals include everything up to the last position. Usage at an earlier position is counted from events.
     const requested = periods.map(exact ? withoutHours : splitAtHours);
     const pieces = {
       aggregation: meter.aggregation,

@@ -3,9 +3,10 @@ import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 
 /**
  * Stream: the events of one name of one customer, in commit order. A transaction that writes to a stream, or bills it,
- * locks its row. `version` increases whenever cached stream state becomes outdated: when a bill, a meter or a closed
- * month is added, when a usage window (a period with totals of its own) opens or closes, and when the customer is
- * deleted.
+ * locks its row. `version` increases whenever cached stream state becomes outdated:
+ * - a bill, a meter or a closed month is added;
+ * - a usage window (a period with totals of its own) opens or closes;
+ * - the customer is deleted.
  */
 @Entity('usage_stream')
 @Unique('usage_stream_customer_event_unique', ['customerId', 'eventName'])

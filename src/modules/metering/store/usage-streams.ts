@@ -26,8 +26,8 @@ const FIND = `
   )`;
 
 /**
- * Inserts streams in sorted order, so that transactions that create the same streams wait for each other instead of
- * deadlocking. Skips customers that were meanwhile purged with their test clock.
+ * Inserts streams in sorted order. Transactions that create the same streams then wait for each other, and do not
+ * deadlock. Skips customers that were purged with their test clock in the meantime.
  */
 const CREATE = `
   INSERT INTO usage_stream (customer_id, event_name, last_position)
@@ -64,22 +64,26 @@ const INVALIDATE =
   'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
 
 /**
- * Treatment of streams that another transaction has locked: wait for them, or skip them. With `skip` and `hurry`, ingest
- * also limits its waits for other locks ({@link shortLockTimeout}).
+ * Treatment of streams that another transaction has locked: wait for them, or skip them. `skip` and `hurry` also limit
+ * the waits of ingest for other locks. They differ only in this limit ({@link shortLockTimeout}).
  */
 export type OnBusy = 'wait' | 'skip' | 'hurry';
 
-/** Longest wait of a shared commit for a lock, and the longest wait after such a commit has waited that long. */
+/**
+ * Longest waits for a lock: `skip` for a shared commit, `hurry` for the commits that follow once a commit has waited
+ * too long.
+ */
 const LOCK_TIMEOUTS_MS = { skip: 200, hurry: 20 };
 
 /**
- * SQL that limits each later wait for a lock of the transaction. No SQL can skip the stream or the key that another
- * transaction has inserted but not committed, and other requests share the commit that waits for it.
+ * SQL that limits how long each later statement of the transaction waits for a lock. SKIP LOCKED does not prevent these
+ * waits. An insert waits for another transaction that has inserted the same stream or key and has not committed yet.
+ * All requests that share the commit would wait with it.
  */
 export const shortLockTimeout = (onBusy: keyof typeof LOCK_TIMEOUTS_MS): string =>
   `set_config('lock_timeout', '${LOCK_TIMEOUTS_MS[onBusy]}', true)`;
 
-/** Returns those of the missing streams that are to be created. */
+/** Returns the missing streams that must be created. */
 type CreatedStreams = (
   missing: readonly StreamName[],
 ) => readonly StreamName[] | Promise<readonly StreamName[]>;
@@ -96,7 +100,7 @@ export class UsageStreams {
 
   /**
    * Locks streams until the transaction ends, in ascending order of their ids, so that callers cannot deadlock.
-   * @param toCreate returns those of the missing streams that are to be created
+   * @param toCreate returns the missing streams that must be created
    * @returns the streams in the order of the names; null for a missing stream, `busy` for a skipped one
    */
   async lock(
@@ -120,10 +124,10 @@ export class UsageStreams {
   }
 
   /**
-   * Locks the streams of these names, and all existing streams of these customers, until the transaction ends. First
-   * creates those of the names that are missing: a transaction that waits for a new stream of another transaction must
-   * not hold existing streams. Of the customers, a stream that is created meanwhile is not locked. Its id is higher, so it comes
-   * later in the lock order.
+   * Locks the streams of these names, and all existing streams of these customers, until the transaction ends. Creates
+   * missing streams of these names before it locks any stream: a transaction that waits for a stream that another
+   * transaction is creating must hold no stream. A stream of these customers that is created during the call is not
+   * locked. Its id is higher, so it comes later in the lock order.
    */
   async lockAll(customerIds: readonly string[], names: readonly StreamName[]): Promise<void> {
     this.database.requireTransaction();
@@ -133,7 +137,7 @@ export class UsageStreams {
 
   /**
    * Locks one stream until the transaction ends. Creates it if it is missing.
-   * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
+   * @throws {ProblemError} `customer_not_found` if the customer was purged with its test clock in the meantime
    */
   async lockOne(name: StreamName): Promise<LockedStream> {
     this.database.requireTransaction();
@@ -150,9 +154,11 @@ export class UsageStreams {
   }
 
   /**
-   * Invalidates the cached state of all streams of a customer by incrementing their versions. A version is also
-   * incremented by database triggers, when a stream is billed or one of its usage windows is opened or closed, and by a
-   * backfill when it first counts the stream.
+   * Invalidates the cached state of all streams of a customer by incrementing their versions. Versions are also
+   * incremented
+   * - by database triggers, when a stream is billed, or when one of its usage windows is opened or closed;
+   * - by a backfill when it first counts the stream;
+   * - by the archive when it closes a month.
    */
   async invalidateAll(customerId: string): Promise<void> {
     this.database.requireTransaction();

@@ -1,7 +1,7 @@
 import { Check, Column, Entity } from 'typeorm';
 import { InstantKeyColumn, StreamKeyColumn } from './usage-columns';
 
-/** Numbers of duplicates and of rejected events of a customer and event name, by the UTC hour of their timestamps. */
+/** Numbers of duplicates and of rejected events, by customer, event name and UTC hour of the event timestamps. */
 @Entity('usage_tally')
 @Check('usage_tally_check', `"accepted" >= 0 AND "duplicates" >= 0 AND "rejected" >= 0`)
 export class UsageTallyEntity {

@@ -10,7 +10,7 @@ import { NOT_VOIDED, type PiecesSql, TOTAL_COLUMNS, totalsOf, valuesOf } from '.
 
 /**
  * Adds stored events to the totals of their hours, except voided events and events of archived months. Does not add
- * them to usage windows (periods with totals of their own), because a new meter has none yet.
+ * them to usage windows (periods with totals of their own), because a new meter has no windows yet.
  */
 const RECOUNT = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
@@ -40,9 +40,10 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
- * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if
- * events of its incomplete first or last hour were archived and deleted, the stored total of this whole hour is used
- * instead, unless the period contains no whole hour. A `weighted_sum` always holds values until the end of the period.
+ * The period to count. Its whole hours are read from stored totals. Its incomplete first and last hour are counted from
+ * events. If events of such an hour were archived and deleted, the stored total of the whole hour is used instead. This
+ * exception needs a period with at least one whole hour. A `weighted_sum` always holds values until the end of the
+ * period.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
@@ -77,7 +78,7 @@ const forgetSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4 AND ($5::text IS NULL OR group_key = $5)`;
 
-/** Returns SQL that deletes the value $8 of the group $7 in a period, if no event of the period has it. */
+/** Returns SQL that deletes the value $8 of the group $7 in a period, if no event of the period has this value. */
 const forgetValueSql = (meter: Meter): string => `
   WITH forgotten AS (
     DELETE FROM usage_distinct_value
@@ -90,16 +91,16 @@ const forgetValueSql = (meter: Meter): string => `
   WHERE (${BUCKET}) = ($1, $2, $3, $6, $7)
   RETURNING true`;
 
-/** Computes running totals from stored events. Later events are added to these totals when they are stored. */
+/** Computes running totals from events that are already stored. Ingest adds later events to these totals. */
 @Injectable()
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
   /**
-   * Replaces the hourly totals of a new meter by totals computed from stored events, for a range of hours of streams
-   * that the caller has locked. The meter must have no usage windows (periods with totals of their own). If `from` is
-   * null (the first range of the streams), also invalidates their cached state, so that the fast path of ingest counts
-   * new events for the meter.
+   * Replaces the hourly totals of a new meter by totals computed from stored events, for a range of hours of streams.
+   * The caller has locked the streams. The meter must have no usage windows (periods with totals of their own). If
+   * `from` is null (the first range of the streams), also invalidates the cached state of the streams. The fast path of
+   * ingest then counts new events for the meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
@@ -111,10 +112,10 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Computes and inserts the totals of a period that has none. An hour is counted from its events. A window is counted
-   * from the totals of its whole hours, and from the events before and after these hours. If some of these events were
-   * archived and deleted, the total of the UTC hour in which the window starts or ends is used instead (decision 210).
-   * The caller has locked the stream.
+   * Computes and inserts the totals of a period that has none. The caller has locked the stream. An hour is counted
+   * from its events. A window is counted from the totals of its whole hours, and from the events before and after these
+   * hours. If some of these events were archived and deleted, uses the total of the whole UTC hour in which the window
+   * starts or ends (decision 210).
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(
@@ -132,9 +133,9 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Deletes a value of a `unique` meter from the totals of a period if no event of the period has it any more. In a
-   * window, looks for the value in the totals of whole hours, which must be up to date, and in the events outside these
-   * hours. The caller has locked the stream. Returns true if it deleted the value.
+   * Deletes a value of a `unique` meter from the totals of a period if no event of the period has the value. Returns
+   * true if it was deleted. For a window, looks in the totals of whole hours, which must be up to date, and in the
+   * events before and after these hours. The caller has locked the stream.
    */
   async forgetValue(
     stream: string,

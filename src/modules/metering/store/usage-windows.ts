@@ -13,8 +13,8 @@ import { type StreamName, UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
 /**
- * A period, with any start and end, in which a meter counts the usage of a customer. While the window is registered
- * (open), it has running totals of its own.
+ * A period with any start and end, in which a meter counts the usage of a customer. While the window is open
+ * (registered), it has running totals of its own.
  */
 export interface UsageWindow {
   readonly customerId: string;
@@ -23,7 +23,7 @@ export interface UsageWindow {
 }
 
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the window if `period` is only its first part. A `weighted_sum` counts the last value until then. */
+  /** End of the whole window if `period` is only its first part. A `weighted_sum` counts the last value until then. */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -36,16 +36,17 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/** Locks the archived month that contains the instant $2: until the transaction ends, none of its events is deleted. */
+/** Locks the archived month that contains the instant $2. None of its events is deleted until the transaction ends. */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
   FOR SHARE`;
 
 /**
- * Selects a row if the window is not open and lacks events. `isUncounted`: these were archived before the meter was
- * created. Otherwise, they were deleted from the hour in which the window begins, which does not matter if the window
- * begins at a whole hour ($5 is true).
+ * Selects a row if the window is not open and lacks events.
+ * - `isUncounted` is true if events were archived before the meter was created.
+ * - Otherwise, events of the hour in which the window begins were archived and deleted. This does not matter if the
+ *   window begins at a whole hour ($5 is true).
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
@@ -86,8 +87,8 @@ export class UsageWindows {
   ) {}
 
   /**
-   * Registers a window and counts its stored events, in the caller's transaction. Later events are added to its totals.
-   * Locks the stream until the transaction ends. Opening an open window is a no-op.
+   * Registers a window and counts its stored events, in the caller's transaction. Ingest adds later events to the
+   * totals of the window. Locks the stream until the transaction ends. Opening an open window is a no-op.
    */
   async open(window: UsageWindow): Promise<void> {
     const stream = await this.lockStream(window);
@@ -97,10 +98,10 @@ export class UsageWindows {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly: the window is already open, or no event since its start
-   * is missing. Events are missing if they were archived before the meter was created, or if the window begins within
-   * an hour whose events were archived and deleted. Locks the month of that hour, so that no more of its events are
-   * deleted until the caller's transaction ends.
+   * Requires that the usage of a window can be counted exactly. This holds if the window is already open, or if no
+   * event since its start is missing. Events are missing if they were archived before the meter was created. They are
+   * also missing if the window begins within an hour whose events were archived and deleted. Locks the month of that
+   * hour, so that no more of its events are deleted until the caller's transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(window: UsageWindow): Promise<void> {
@@ -162,8 +163,8 @@ export class UsageWindows {
   }
 
   /**
-   * Closes a window and deletes its running totals, in the caller's transaction. The usage of the period can still be
-   * computed exactly from hourly totals and events, as long as the events are in the database.
+   * Closes a window and deletes its running totals, in the caller's transaction. While the events are in the database,
+   * the usage of the period can still be computed exactly from hourly totals and events.
    */
   async close(window: UsageWindow): Promise<void> {
     const stream = await this.lockStream(window);

@@ -16,8 +16,8 @@ interface WindowRow extends TotalsRow {
 }
 
 /**
- * Registered windows (periods with running totals of their own) that overlap a time span. Includes all later windows of
- * recurring meters, because the values of events in the span carry over into them.
+ * Registered windows (periods with running totals of their own) that overlap a time span. For recurring meters,
+ * includes all windows after the time span, because the values of its events carry over into them.
  */
 const READ = `
   SELECT usage_window.stream_id AS "streamId", meter.id AS "meterId", meter.aggregation,
@@ -48,7 +48,7 @@ export class WindowChanges {
     private readonly hooks: UsageHooks,
   ) {}
 
-  /** Runs in the caller's transaction. */
+  /** Calls the hooks in the caller's transaction. */
   async report({ customers, earliestAt, latestAt }: ChangedStreams): Promise<void> {
     if (this.hooks.isEmpty) return;
     const rows = await this.database.queryPrepared<WindowRow>('usage-windows', READ, [

@@ -10,8 +10,8 @@ export const METER_STATUSES = ['backfilling', 'active'] as const;
 export type MeterStatus = (typeof METER_STATUSES)[number];
 
 /**
- * Maximum number of meters of one event name, archived ones included. Limited because the transaction that stores an
- * event counts it for all of them.
+ * Maximum number of meters of one event name, including archived ones. Limited because the transaction that stores an
+ * event counts it for all these meters.
  */
 export const MAX_METERS_PER_EVENT_NAME = 50;
 
@@ -22,8 +22,8 @@ export interface MeterFilter {
 }
 
 /**
- * Rules that turn the events of one name into a quantity per customer. Only `name`, `lateEvents` and `metadata` can
- * change.
+ * Rules that turn the events of one name into a quantity per customer. A client can change only `name`, `lateEvents`
+ * and `metadata`.
  */
 export interface Meter {
   readonly id: string;
@@ -43,7 +43,10 @@ export interface Meter {
   readonly lateEvents: LateEvents;
   /** True if the value that a `weighted_sum` holds at the end of a period carries over to the next period. */
   readonly isRecurring: boolean;
-  /** `backfilling` while events that were stored before the meter are still being counted: totals are incomplete. */
+  /**
+   * `backfilling` while events that were stored before the creation of the meter are counted. Its totals are incomplete
+   * until then.
+   */
   readonly status: MeterStatus;
   /** Number of stored events that the backfill has counted so far. */
   readonly backfillCounted: number;

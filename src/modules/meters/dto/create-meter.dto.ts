@@ -20,7 +20,6 @@ const MAX_FILTERS = 10;
 const MAX_TEXTS = 100;
 const MAX_GROUP_PROPERTIES = 5;
 
-/** Refuses the property name `__proto__`, which events cannot contain. */
 function IsEventProperty(options: { readonly each?: true } = {}): PropertyDecorator {
   return NotEquals('__proto__', {
     ...options,
