@@ -43,12 +43,7 @@ export interface MonthToClose {
   readonly streams: readonly StreamToArchive[];
 }
 
-/**
- * Result of a step.
- * - `none`: there is nothing to do now.
- * - `done`: the step ran.
- * - {@link MonthToClose}: the caller must close this month.
- */
+/** Result of a step. `none`: there is nothing to do now. {@link MonthToClose}: the caller must close this month. */
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
@@ -117,8 +112,7 @@ export class ArchiveUsage {
     const lastStreamId = (isCut ? portion.at(-1)?.id : undefined) ?? afterLocked;
     const fileNumber = await this.archive.nextFile(month.startAt);
     if (portion.length > 0) await this.archive.close(portion, month, fileNumber);
-    // The search saw only the earliest month of each stream, so the next month of these streams must be searched as
-    // well.
+    // The search saw only the earliest month of each stream, so it must also read the next month of these streams.
     const following = month.endAt < progress.beforeAt && portion.length > 0 ? month.endAt : null;
     await this.archive.advance({
       ...progress,
