@@ -8,14 +8,14 @@ import {
 } from './credit-note';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** The largest total of a further credit note, and what lowers it. In minor units, with tax. */
+/** The largest total of a further credit note, and the amounts that lower it. In minor units, with tax. */
 export interface NoteLimit {
   readonly creditableTotalMinor: bigint;
   /** Charges of the invoice. A line that lowers a charge to its maximum is subtracted; other negative lines are not. */
   readonly chargedMinor: bigint;
   /**
-   * Negative lines such as a one-off line of -400. Not lines that lower a charge to its maximum or credit other
-   * invoices.
+   * Negative lines such as a one-off line of -400. Excludes lines that lower a charge to its maximum, and lines that
+   * credit other invoices.
    */
   readonly takenOffMinor: bigint;
   /** Credits and usage corrections on this invoice that give back charges of other invoices. */
@@ -38,10 +38,12 @@ export interface NoteLimit {
  * Returns the largest total of a further note. It is the smaller of two amounts:
  * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
  * - the amount of the charges that was not credited yet
- * Amounts lost in disputes without a note lower both. Refunds without a note lower them only if the new note is settled
- * by credit, because a note that is settled by refund may document these refunds.
- * If refunds are to pay out a part of the note, credit that the invoice used is also excluded if its payment was later
- * refunded or lost in a dispute. Other notes do not have this limit, because the credit that they give covers the loss.
+ *
+ * Money that went back without a note lowers both:
+ * - Amounts lost in disputes always do.
+ * - Refunds do only if the new note is settled by credit. A note that is settled by refund may document these refunds.
+ * - Used credit does if refunds pay out a part of the note, and the payment of the credit was later refunded or lost in
+ *   a dispute. Other notes do not have this limit, because the credit that they give covers the loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -106,8 +108,8 @@ function grossOf(lines: readonly InvoiceLine[]): bigint {
 export function explainLimit(limit: NoteLimit): string {
   const { chargedMinor, takenOffMinor, onInvoiceMinor, laterMinor, creditNotesMinor } = limit;
   const { refundedMinor, lostMinor, lostCreditMinor } = limit;
-  // Credits on this invoice lower what was paid for it, and credits on later invoices lower what is left of its charges. The
-  // larger of them limits the note.
+  // Credits on this invoice lower the amount paid for it. Credits on later invoices lower what is left of its charges.
+  // The larger of the two limits the note.
   const isOnInvoice = onInvoiceMinor >= laterMinor;
   const parts = [
     [takenOffMinor, 'taken off by negative lines'],

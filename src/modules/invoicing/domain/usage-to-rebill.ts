@@ -7,8 +7,9 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice, by how the invoice that regenerates it bills it. Late usage (accepted after its period was
- * billed) is rated again, and so is usage whose amount still to be billed differs from the amount on the void invoice.
+ * Usage of a void invoice, by how the invoice that regenerates it bills the usage. Late usage (accepted after its
+ * period was billed) is rated again. Other usage is rated again only if the amount still to be billed differs from the
+ * amount on the void invoice.
  */
 export interface UsageToRebill {
   /** Usage that changed, and that no other invoice billed. It is billed in full, as counted now. */

@@ -38,7 +38,7 @@ export interface MeterSnapshot {
   readonly groupBy: readonly string[];
 }
 
-/** Usage billed by one line: that of one group, or of all groups together. */
+/** Usage billed by one line: the usage of one group, or of all groups together. */
 export interface UsagePart {
   /** Null: all groups together. */
   readonly group: UsageGroup | null;
