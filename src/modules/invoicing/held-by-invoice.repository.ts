@@ -9,9 +9,9 @@ import { isInEffect } from './invoice-query';
 const CORRECTS = `line.amount < 0 AND line.trace #> '{corrects,taken}' IS NOT NULL`;
 
 /**
- * Lists the steps of {@link takenFrom} for the usage of one item and period, if it was corrected: the amounts that
- * invoices billed, then credit notes and usage corrections in the order of their creation. Ids sort by the real time of
- * creation.
+ * Lists the changes of what invoices billed for the usage of one item and period, for {@link takenFrom}: first the
+ * billed amounts, then credit notes and usage corrections in the order of their creation. Lists nothing if the usage
+ * was never corrected. Sorts by id, because ids follow the real time of creation.
  */
 const STEPS = `
   WITH line AS MATERIALIZED (
@@ -69,7 +69,7 @@ const CREDIT_LINES = `
   WHERE billed.invoice_id = $1`;
 
 interface HeldRow extends Record<'id' | 'held' | 'toRefund' | 'paid', string> {
-  /** By item and period: the steps as JSON. Null if no usage was corrected. */
+  /** JSON: for each item and period whose usage was corrected, a list of {@link UsageStep}. Null if there is none. */
   readonly corrected: unknown;
 }
 
@@ -100,7 +100,7 @@ export class HeldByInvoiceRepository {
     return held;
   }
 
-  /** Returns the ids of credit lines on other non-void invoices that lower charges of this invoice. */
+  /** Returns the ids of credit lines on other finalized, non-void invoices that lower charges of this invoice. */
   creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
   }

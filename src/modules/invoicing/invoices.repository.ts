@@ -52,7 +52,9 @@ const TAKE_NUMBERS = `
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
 
-/** Deferred revenue that is recognized, in minor units, and when the newest of its invoices was finalized. */
+/**
+ * Deferred revenue that is recognized, in minor units. `updatedAt` is when the newest of its invoices was finalized.
+ */
 interface ReleasedRevenue {
   readonly netMinor: bigint;
   readonly updatedAt: Date;
@@ -173,9 +175,10 @@ export class InvoicesRepository {
   }
 
   /**
-   * Recognizes deferred revenue of periods that are over: marks its lines as released. Returns, by subscription id, the
-   * net amounts of these lines, less the net amounts that credit notes took back, and when the newest of their invoices
-   * was finalized.
+   * Recognizes the deferred revenue of periods that are over, by marking its lines as released. Returns two values by
+   * subscription id:
+   * - the net amounts of these lines, less the net amounts that credit notes took back
+   * - when the newest of their invoices was finalized
    */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, ReleasedRevenue>> {
     this.database.requireTransaction();
@@ -202,7 +205,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** Takes `count` numbers of a series, and returns the first. Locks the series until the transaction ends. */
+  /** Takes `count` numbers of a series, and returns the first number. Locks the series until the transaction ends. */
   async takeNumbers(series: string, count: number): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ first: string }>(TAKE_NUMBERS, [series, count]);

@@ -77,9 +77,9 @@ export class UsageReadingsService {
   }
 
   /**
-   * Returns the usage to block: the usage that invoices for these requests bill and, if `lateUsage` is `closed`, all
-   * usage of the customer. Such an invoice marks the usage of its subscription as closed, and no event may be stored
-   * between the count of this usage and the mark.
+   * Returns the usage to block: the usage that invoices for these requests bill. If `lateUsage` of a request is
+   * `closed`, also returns all usage of its customer. Its invoice marks the usage of the subscription as closed, and no
+   * event may be stored between the count of this usage and the mark.
    */
   async usageToBlock(requests: readonly UsageOf[]): Promise<UsageToBlock> {
     const all = [...usageToReadByRequest(requests).values()].flat();

@@ -18,7 +18,7 @@ export interface BillCoupon {
  * of that period that is billed later.
  */
 export interface BillTerms {
-  /** Absent in terms that were stored before this field was added. */
+  /** Id of the first bill. Absent in data that was stored before this field was added. */
   readonly invoiceId?: string;
   /** Period start of the first bill; null if that invoice has no period. */
   readonly billedFrom: Date | null;

@@ -13,8 +13,8 @@ export interface CorrectedCoupon extends CouponContext {
    */
   readonly ownEndsAt: Date | null;
   /**
-   * For `repeating`: start of the last billing period in which the coupon discounted a finalized, non-void invoice;
-   * null if there is none.
+   * For a `repeating` coupon: start of the last billing period in which the coupon discounted a finalized, non-void
+   * invoice; null if there is none.
    */
   readonly lastAt: Date | null;
   /**

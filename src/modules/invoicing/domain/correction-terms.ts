@@ -18,7 +18,7 @@ import type { InvoiceCoupon } from './invoice';
 import type { LineDraft } from './line-draft';
 import type { UsageLineRequest } from './line-item-request';
 
-/** Earlier bills whose usage changed, so that the invoice corrects them; and the coupons of these bills. */
+/** Earlier bills that an invoice corrects, because their usage changed. Also the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
   /** By coupon redemption and corrected period; see {@link couponKey}. */
@@ -42,8 +42,8 @@ export interface CorrectionTerms {
 }
 
 /**
- * Returns the discounts and taxes for corrections of these bills. A caller that needs only the amounts before discounts
- * and taxes can omit the bills.
+ * Returns an object that works out the discounts and taxes for corrections of these bills. A caller that needs only the
+ * amounts before discounts and taxes can omit the bills.
  */
 export function correctionTerms({
   firstBills = new Map(),

@@ -15,7 +15,7 @@ export interface StoredCreditGrant {
   /**
    * Taken by lost disputes about the payment that the credit came from. Credit that an invoice used cannot be taken.
    * But a credit note on that invoice may return the used credit as a new grant. Refunds and disputes can take credit
-   * from the new grant. They count it in `refunded`, `reserved` or `lost` of the payment's grant.
+   * from the new grant. The amount taken is counted in `refunded`, `reserved` or `lost` of the payment's grant.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */

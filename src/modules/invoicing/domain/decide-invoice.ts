@@ -166,8 +166,10 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
 }
 
 /**
- * Calculates the amounts of all lines, including true-ups. Also returns `drafts`, the same lines in the same order, and
- * `terms`, the coupons, taxes and credit that were used.
+ * Returns three results for an invoice:
+ * - `amounts`: the amounts of all lines, including true-ups.
+ * - `drafts`: the same lines in the same order.
+ * - `terms`: the coupons, taxes and credit that were used.
  */
 function priced(
   currency: string,

@@ -13,7 +13,7 @@ export interface RefundedAmount {
 
 export const NOTHING_REFUNDED: RefundedAmount = { moneyMinor: 0n, creditMinor: 0n };
 
-/** By invoice id. Invoices without refunds are absent. */
+/** Refunded amounts by invoice id. Invoices without refunds are absent. */
 export type RefundedOf = ReadonlyMap<string, RefundedAmount>;
 
 /** Part of the paid money that went back to the customer, in minor units. */

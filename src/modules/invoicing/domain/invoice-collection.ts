@@ -37,9 +37,9 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the `collectAt` with which the collection of a void, written off or wholly credited invoice ends: `now`. A
- * background job then charges nothing. It makes the subscription active again if there is no other open invoice. Null
- * if the invoice is not charged automatically or bills no subscription.
+ * Returns the `collectAt` of an invoice that is void, written off or wholly credited: `now`. A background job then ends
+ * the collection of the invoice, without a charge. It makes the subscription active again if there is no other open
+ * invoice. Null if the invoice is not charged automatically or bills no subscription.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;

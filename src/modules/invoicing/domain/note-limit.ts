@@ -100,7 +100,6 @@ function givesBack({ creditsLineId, amount, trace }: InvoiceLine): boolean {
   );
 }
 
-/** Returns the total of lines, with tax. */
 function grossOf(lines: readonly InvoiceLine[]): bigint {
   return lines.reduce((sum, { net, tax }) => sum + net + tax, 0n);
 }

@@ -53,8 +53,8 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 /**
  * Returns the usage line of a billed period that was not stored, because its amount was 0.
  * - If there was usage, or a stored line bills usage of the period, the line is a usage correction.
- * - Otherwise it is the first bill of the period. Null if a stored line bills the period, such as a true-up, or if the
- *   record has no `billTerms`.
+ * - Otherwise the line is the first bill of the period. Null if a stored line bills the period, such as a true-up, or
+ *   if the record has no `billTerms`.
  * @param lines lines of finalized, non-void invoices
  */
 export function unstoredUsage(

@@ -42,7 +42,7 @@ export function linesOfUsage(
  *
  * @param lines lines of the invoice that bills the usage
  * @param terms discounts and taxes of that invoice, or those that it would have had if no invoice was made; null: none.
- *   Stored only if no line bills the usage: otherwise the line leads to them
+ *   Stored only if no line bills the usage. Otherwise they are read through that line
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

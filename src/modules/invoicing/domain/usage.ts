@@ -112,7 +112,7 @@ export interface UsageTrace {
   readonly price: Price;
   readonly meter: MeterSnapshot;
   readonly isByGroup: boolean;
-  /** Identifies, together with the meter, the counted events. */
+  /** Period of the counted events. The period and the meter together identify the events. */
   readonly period: Period;
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
