@@ -45,9 +45,9 @@ export class BillingContextService {
   ) {}
 
   /**
-   * Blocks new usage events of customers, and locks their available credit, until the caller's transaction ends. Call
-   * it before making several invoices in one transaction. A transaction that has taken an invoice number must not wait
-   * for these locks, because their holder may be waiting for an invoice number.
+   * Blocks storing and voiding of usage events, and locks the available credit of customers, until the caller's
+   * transaction ends. Call it before making several invoices in one transaction. A transaction that has taken an
+   * invoice number must not wait for these locks, because their holder may be waiting for an invoice number.
    */
   async lockUsageAndCredit(usage: UsageToBlock): Promise<void> {
     await this.usage.blockNewUsage(usage);

@@ -37,11 +37,12 @@ const STEPS = `
   HAVING count(*) > 0`;
 
 /**
- * Calculates how much of the charges of invoices is left, with tax. Negative lines (credits and usage corrections) take
- * back charges of earlier invoices, not of the invoice that contains them. So an invoice's charges are not lowered by
- * its own negative lines (`own`), but by those of later invoices (`later`, `corrected`). The trace of a usage
- * correction lists in `taken` the invoices whose charges it lowers, each with its part of the correction before
- * exclusive tax. {@link takenFrom} divides the tax.
+ * Calculates how much of the charges of invoices is left, with tax. A negative line (a credit or usage correction)
+ * takes back charges of earlier invoices, not of the invoice that contains it.
+ * - `own`: negative lines of the invoice itself. They do not lower its charges.
+ * - `later`: credit lines of later invoices that lower the charges.
+ * - `corrected`: usage corrections that lower the charges. Their traces list the corrected invoices in `taken`, each
+ *   with its part before exclusive tax. {@link takenFrom} divides the tax.
  */
 const HELD = `
   SELECT invoice.id, (invoice.total - own.credited + later.credited - note.total)::text AS held,

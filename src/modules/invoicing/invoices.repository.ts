@@ -25,11 +25,12 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Marks lines billed in advance as released (their deferred revenue is recognized), and sums their net amounts. Selects
- * lines that end in the given periods. If items end with the period (`ends_items`), also selects their later lines.
- * Lines that ended before the period are marked already. Reads lines by item, because a subscription may have hundreds
- * of invoices. Looks up each line in `released_line`, because a join may read the whole table. `is_released` is true
- * only for lines that were marked when they were stored, or by an earlier version of this service.
+ * Marks lines billed in advance as released (their deferred revenue is recognized), and sums their net amounts.
+ * - Selects lines that end in the given periods. Lines that ended before are marked already. If items end with the
+ *   period (`ends_items`), also selects their later lines.
+ * - Reads lines by item, because a subscription may have hundreds of invoices.
+ * - Looks up each line in `released_line`, because a join may read the whole table. `is_released` is true only for
+ *   lines that were marked when they were stored, or by an earlier version of this service.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (

@@ -92,7 +92,7 @@ export class UsageReadingsService {
     return (await this.billing.late(subscriptionIds)).map(toLateUsageRequest);
   }
 
-  /** Blocks new usage events until the caller's transaction ends. */
+  /** Blocks storing and voiding of these usage events until the caller's transaction ends. */
   async blockNewUsage(usage: UsageToBlock): Promise<void> {
     await this.billing.blockNewEvents(usage);
   }
@@ -130,9 +130,9 @@ export class UsageReadingsService {
   }
 
   /**
-   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception: for a
-   * void invoice, archived usage that another invoice has billed since the void is allowed. Prevents archiving until
-   * the transaction ends.
+   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception: if
+   * the invoice is void, archived usage is allowed if another invoice billed it since the void, and it did not change
+   * after that. Prevents archiving until the transaction ends.
    * @param otherwise sentence for the error message: the refused operation, and the alternative
    * @returns the invoice without the lines for usage that is allowed by the exception
    * @throws {ProblemError} `usage_archived`

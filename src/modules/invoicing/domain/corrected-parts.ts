@@ -53,8 +53,7 @@ export function takenFrom(invoiceId: string, steps: readonly UsageStep[]): bigin
  * Divides a correction among the invoices that it takes from, in proportion to the amounts in `sources`.
  * - A part is at most its proportion rounded up, and at most its amount with tax rounded up. Refunds can have left no
  *   more of the invoice.
- * - Within these limits, the parts add up to the correction. A part exceeds what its invoice still bills (`leftMinor`)
- *   only if the sum requires it.
+ * - Within these limits, the parts add up to the correction. A part exceeds `leftMinor` only if the sum requires it.
  * - If the limits add up to less than the correction, each proportion is rounded up. Then too little is left to refund,
  *   rather than too much. Corrections stored by former versions can have such limits.
  */

@@ -42,8 +42,8 @@ export interface UsageLineRequest {
    */
   readonly heldSince: Date;
   /**
-   * Proration of the price's minimum, maximum and base fee (the charge for a usage of 0); null: not prorated. The charge
-   * for the usage itself is never prorated.
+   * Proration of the price's minimum, maximum and base fee (the charge for a usage of 0); null: not prorated. The
+   * charge for the usage itself is never prorated.
    */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';

@@ -28,8 +28,9 @@ export interface NoteLimit {
   /** Lost in disputes without a credit note. */
   readonly lostMinor: bigint;
   /**
-   * Credit that the invoice used, from payments that were later refunded or lost in disputes. 0 if it does not limit
-   * the new note.
+   * Credit that the invoice used, from payments that were later refunded or lost in disputes. It limits only a note
+   * that refunds pay out in part: the credit that any other note gives covers the loss. 0 if it does not limit the new
+   * note.
    */
   readonly lostCreditMinor: bigint;
 }
@@ -39,11 +40,8 @@ export interface NoteLimit {
  * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
  * - the amount of the charges that was not credited yet
  *
- * Money that went back without a note lowers both:
- * - Amounts lost in disputes always do.
- * - Refunds do only if the new note is settled by credit. A note that is settled by refund may document these refunds.
- * - Used credit does if refunds pay out a part of the note, and the payment of the credit was later refunded or lost in
- *   a dispute. Other notes do not have this limit, because the credit that they give covers the loss.
+ * Both exclude amounts that went back to the customer without a note: `refundedMinor`, `lostMinor` and
+ * `lostCreditMinor` of {@link NoteLimit}.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;

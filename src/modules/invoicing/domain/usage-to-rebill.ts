@@ -16,7 +16,10 @@ export interface UsageToRebill {
   readonly first: readonly CountedUsage[];
   /** Late usage, and usage that other invoices billed in part or in whole. Only the unbilled difference is billed. */
   readonly late: readonly CountedUsage[];
-  /** Usage whose amount still to be billed is the same as on the void invoice. Its lines are billed again as they are. */
+  /**
+   * Usage whose amount still to be billed is the same as on the void invoice. The lines of the void invoice are billed
+   * again.
+   */
   readonly unchanged: readonly CountedUsage[];
 }
 
