@@ -94,8 +94,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns the credit from these payments that finalized, non-void invoices used, less the amounts that {@link
-   * takeOfNote} took from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
+   * Returns the credit from these payments that finalized, non-void invoices used, less the amounts that
+   * {@link takeOfNote} took from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOfPayments(paymentIds);

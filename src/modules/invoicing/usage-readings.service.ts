@@ -130,9 +130,9 @@ export class UsageReadingsService {
   }
 
   /**
-   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception: if
-   * the invoice is void, archived usage is allowed if another invoice billed it since the void, and it did not change
-   * after that. Prevents archiving until the transaction ends.
+   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception:
+   * archived usage of a void invoice is allowed if another invoice billed this usage since the void, and the usage did
+   * not change after that bill. Prevents archiving until the transaction ends.
    * @param otherwise sentence for the error message: the refused operation, and the alternative
    * @returns the invoice without the lines for usage that is allowed by the exception
    * @throws {ProblemError} `usage_archived`

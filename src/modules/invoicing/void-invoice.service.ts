@@ -32,7 +32,8 @@ export class VoidInvoiceService {
   /**
    * Voids an invoice in the caller's transaction, and undoes its effects:
    * - Credit and discounts that the invoice used are returned.
-   * - Lines that the invoice credited can be credited again. Discounts that these credits returned are taken again.
+   * - Lines that the invoice credited can be credited again. Discounts that these credits had returned to coupons are
+   *   taken from the coupons again.
    * - Usage that the invoice corrected is corrected again by the next invoice.
    *
    * The caller has locked the invoice, has checked that no line of it is credited, and has turned its payments into

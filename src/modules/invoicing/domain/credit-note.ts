@@ -201,8 +201,8 @@ export interface GivenBack extends ReturnedAmounts {
 }
 
 /**
- * Returns how much of a new credit note refunds can pay out: the paid money, less the money lost in disputes ({@link
- * lostForRefunds}), less the parts of earlier notes that refunds pay out. Never negative.
+ * Returns how much of a new credit note refunds can pay out: the paid money, less the money lost in disputes
+ * ({@link lostForRefunds}), less the parts of earlier notes that refunds pay out. Never negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,

@@ -53,8 +53,8 @@ export interface InvoiceCoupon {
   readonly amountMinor: bigint;
   /**
    * Discounts that this invoice returned to the coupon. In an entry with `correctedFrom`, usage corrections returned
-   * them; in other entries, credits did. Credits count only discounts of the same billing period here, except for
-   * duration `once`. Absent from older invoices.
+   * them; in other entries, credits did. Discounts that credits returned count only if they belong to the same billing
+   * period, except for duration `once`. Absent from older invoices.
    */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
