@@ -18,9 +18,9 @@ const BILLED_IN_ADVANCE = `
   WHERE line.is_in_advance AND line.kind <> 'credit' AND ${isInEffect('invoice')}`;
 
 /**
- * Omits charges to which a credit line already refers, but not their true-ups (separate lines that raise a charge to
- * its minimum, or lower it to its maximum). Credit lines never refer to a true-up, even if they credit it. Sorts by id,
- * so that two transactions that lock the same lines do not deadlock.
+ * Finds the lines that can be credited. Omits charges that another credit line already names. Keeps true-ups (separate
+ * lines that raise a charge to its minimum, or lower it to its maximum): credit lines never name a true-up, even if
+ * they credit it. Sorts by id, so that two transactions that lock the same lines do not deadlock.
  */
 const CREDITABLE = `
   SELECT line.id ${BILLED_IN_ADVANCE}
@@ -38,8 +38,8 @@ const USAGE_LINES = `
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /**
- * Finds the non-void invoice that first billed the usage. If only void invoices billed it, finds the newest of them,
- * because its discounts and taxes apply when the usage is billed again.
+ * Finds the finalized, non-void invoice that first billed the usage. If only void invoices billed it, finds the newest
+ * of them, because its discounts and taxes apply when the usage is billed again.
  */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
@@ -88,9 +88,10 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Takes returned discounts from the invoice lines, because the column `coupons` omits returned discounts that cannot be
- * used again. `is_used` is true if the coupon discounted the charges of an invoice, or was first used by a usage
- * correction. It is not true for a discount limited by `mostMinor`, which only used returned discounts again.
+ * Sums the discounts of each coupon, less the discounts returned to it. Reads returned discounts from the invoice
+ * lines, because the column `coupons` omits those that cannot be used again. `is_used` is true if the coupon discounted
+ * the charges of an invoice, or was first used by a usage correction. A discount limited by `mostMinor` does not count,
+ * because it only used returned discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT redemption_id AS "redemptionId", sum(applied)::text AS applied, bool_or(is_used) AS "isUsed"
@@ -132,8 +133,8 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns the lines of non-void invoices that billed these items in advance for periods ending after `unusedFrom`,
-   * including true-ups to a minimum or maximum. Omits charges whose unused part was already credited.
+   * Returns the lines of finalized, non-void invoices that billed these items in advance for periods ending after
+   * `unusedFrom`. Includes true-ups to a minimum or maximum. Omits charges whose unused part was already credited.
    * @param lock true: locks the lines until the transaction ends
    */
   async inAdvance(
@@ -146,14 +147,17 @@ export class BilledLinesRepository {
     return this.withInvoices(await this.invoices.findLines(ids));
   }
 
-  /** Returns the ids of non-void invoices that billed these items in advance for a period ending after `unusedFrom`. */
+  /**
+   * Returns the ids of finalized, non-void invoices that billed these items in advance for a period ending after
+   * `unusedFrom`.
+   */
   async invoicesInAdvance(credited: readonly CreditedItem[]): Promise<readonly string[]> {
     if (credited.length === 0) return [];
     const sql = `SELECT DISTINCT line.invoice_id AS id ${BILLED_IN_ADVANCE}`;
     return this.database.queryValues<string>(sql, parametersOfCredits(credited));
   }
 
-  /** Returns the ids of non-void invoices that billed usage of these items in these periods. */
+  /** Returns the ids of finalized, non-void invoices that billed usage of these items in these periods. */
   async invoicesOfUsage(usage: readonly BilledItem[]): Promise<readonly string[]> {
     if (usage.length === 0) return [];
     const sql = `SELECT DISTINCT line.invoice_id AS id ${BILLED_USAGE}`;
@@ -161,8 +165,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the amounts and lines that non-void invoices billed for the usage of an item in a period. Includes
-   * corrections, and true-ups to a minimum or maximum.
+   * Returns the amounts and lines that finalized, non-void invoices billed for the usage of an item in a period.
+   * Includes corrections, and true-ups to a minimum or maximum.
    */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));
@@ -170,8 +174,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by {@link usagePeriodKey}, the id of the invoice that first billed the usage: a non-void one if there is
-   * one. Usage that no line billed is absent.
+   * Returns the id of the invoice that first billed the usage, by {@link usagePeriodKey}. Names a void invoice only if
+   * no other invoice billed the usage. Usage that no line billed is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<
@@ -186,8 +190,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by given id, the id of the newest invoice that was regenerated from the given one, directly or through
-   * other regenerated invoices. If there is none, this is the given id.
+   * Returns, by given id, the id of the newest invoice that was regenerated from this invoice, directly or through
+   * other regenerated invoices. If the invoice was not regenerated, returns the given id itself.
    */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
@@ -197,7 +201,10 @@ export class BilledLinesRepository {
     return new Map(rows.map(({ firstId, id }) => [firstId, id]));
   }
 
-  /** Returns the lines for usage and late usage of these items and periods on non-void invoices, oldest first. */
+  /**
+   * Returns the lines of finalized, non-void invoices for usage of these items and periods, oldest first. Includes late
+   * usage and true-ups.
+   */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
     const sql = `SELECT line.id ${BILLED_USAGE}`;
     const ids = await this.database.queryValues<string>(sql, parametersOf(usage));
@@ -205,8 +212,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the discounts that each coupon redemption gave in these billing periods on non-void invoices, less the
-   * discounts that credits and usage corrections returned to the coupon.
+   * Returns the discounts that each coupon redemption gave in these billing periods on finalized, non-void invoices.
+   * Discounts that credits and usage corrections returned to the coupon are subtracted.
    */
   async discountsTaken(
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],
@@ -223,8 +230,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by redemption id, the discounts on the non-void invoices of a subscription, less the discounts that
-   * credits and usage corrections returned to the coupon.
+   * Returns, by redemption id, the discounts on the finalized, non-void invoices of a subscription. Discounts that
+   * credits and usage corrections returned to the coupon are subtracted.
    * @param exceptId invoice to ignore
    */
   async discountsInEffect(
@@ -245,8 +252,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by redemption id, the first and the last billing period that a repeating coupon discounted. Ignores void
-   * invoices and the invoice `exceptId`.
+   * Returns, by redemption id, the first and the last billing period that a repeating coupon discounted. Counts only
+   * finalized, non-void invoices, without the invoice `exceptId`.
    */
   async discountedSpans(
     subscriptionIds: readonly string[],

@@ -7,8 +7,8 @@ import { sumByRate } from './domain/credit-note';
 import { isInEffect } from './invoice-query';
 
 /**
- * Sums what other invoices billed for the lines of an invoice: once for each item and period, because several of its
- * lines can have the same item and period.
+ * Sums what other invoices billed for the items and periods of an invoice. Makes one sum for each item and period,
+ * because several lines of the invoice can have the same ones.
  */
 const BILLED_ELSEWHERE = `
   SELECT billed.line_ids, elsewhere.net::text, elsewhere.taxes, elsewhere.credited_taxes
@@ -26,10 +26,10 @@ const BILLED_ELSEWHERE = `
   WHERE elsewhere.net IS NOT NULL`;
 
 /**
- * Finds the newest non-void invoice that credited unused time of the lines, or lowered the amount billed for their
- * usage. Void invoices do not count, because their credits and corrections are calculated again when they are
+ * Finds the newest finalized, non-void invoice that credited unused time of the lines, or lowered the amount billed for
+ * their usage. Void invoices do not count, because their credits and corrections are calculated again when they are
  * regenerated. A usage correction is recognized by its amount at list prices (`differenceMinor`; absent from older
- * lines), because its `amount` is 0 if the corrected charges were discounted to 0.
+ * lines). Its `amount` can be 0, because discounts can leave nothing to give back.
  * @param later SQL condition: only invoices that meet it count
  */
 const takenBack = (later: string): string => `
@@ -69,7 +69,10 @@ const sharesOf = (ofLines: unknown): readonly TaxShare[] =>
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
-  /** Omits lines whose item and period are on no other invoice. */
+  /**
+   * Returns what other invoices billed for the same item and period, by line id. Lines whose item and period are on no
+   * other invoice are absent.
+   */
   async billedElsewhere(invoiceId: string): Promise<BilledElsewhere> {
     const rows = await this.database.query<ElsewhereRow>(BILLED_ELSEWHERE, [invoiceId]);
     return new Map(
@@ -83,7 +86,7 @@ export class BilledTogetherRepository {
 
   /**
    * Returns the id of the newest non-void invoice, finalized at or after `since`, that credited unused time of these
-   * lines or lowered the amount billed for their usage. Null if there is none.
+   * lines or lowered the amount billed for their usage; null if there is none.
    */
   async takenBackSince(lineIds: readonly string[], since: Date): Promise<string | null> {
     const [id] = await this.database.queryValues<string>(TAKEN_BACK_SINCE, [lineIds, since]);
@@ -91,8 +94,8 @@ export class BilledTogetherRepository {
   }
 
   /**
-   * Returns true if a non-void invoice whose number follows `number` credited unused time of these lines, or lowered
-   * the amount billed for their usage.
+   * Returns true if a finalized, non-void invoice whose number follows `number` credited unused time of these lines, or
+   * lowered the amount billed for their usage.
    */
   async isTakenBackAfter(lineIds: readonly string[], number: string): Promise<boolean> {
     const ids = await this.database.queryValues<string>(TAKEN_BACK_AFTER, [lineIds, number]);

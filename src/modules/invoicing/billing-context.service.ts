@@ -45,9 +45,9 @@ export class BillingContextService {
   ) {}
 
   /**
-   * Blocks new usage events of customers, and locks their available credit, until the caller's transaction ends. Call
-   * it before making several invoices in one transaction: a transaction that has taken an invoice number must not wait
-   * for these locks, because their holder may be waiting for an invoice number.
+   * Blocks storing and voiding of usage events, and locks the available credit of customers, until the caller's
+   * transaction ends. Call it before making several invoices in one transaction. A transaction that has taken an
+   * invoice number must not wait for these locks, because their holder may be waiting for an invoice number.
    */
   async lockUsageAndCredit(usage: UsageToBlock): Promise<void> {
     await this.usage.blockNewUsage(usage);
@@ -74,8 +74,8 @@ export class BillingContextService {
    * Reads the contexts of many billing requests. Returns a function that maps a request to its context. All contexts of
    * a customer contain the same credit: the credit available before any of these invoices uses it.
    * @param customers the customers of all requests
-   * @param issuedAt the present time, if the invoices will be issued: the data that they change is locked. Null for
-   *   previews: nothing is locked
+   * @param issuedAt the present time if the invoices will be issued, so that the data that they change is locked. Null
+   *   for previews, which lock nothing
    */
   async loadAll(
     requests: readonly ContextRequest[],

@@ -23,11 +23,14 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
    * both the period of this invoice and the later periods that the coupon discounted.
    */
   readonly timeZone?: string;
-  /** True: the invoice is regenerated after its subscription ended. Coupons that ended with it still apply. */
+  /**
+   * True if the invoice is regenerated after its subscription ended. Coupons that ended with the subscription still
+   * apply.
+   */
   readonly hasEnded?: boolean;
   /**
-   * For a renewal draft that is calculated again: its stored coupons. Only these apply, with their present remaining
-   * amounts, even if they ended with their subscription after the draft was made.
+   * Stored coupons of a renewal draft that is calculated again. Only these coupons apply, with their present remaining
+   * amounts. A coupon that ended with its subscription after the draft was made still applies.
    */
   readonly draftCoupons?: readonly InvoiceCoupon[];
 };
@@ -107,7 +110,6 @@ export class CouponContextsService {
     }));
   }
 
-  /** Returns a function that maps a request to the coupon redemptions that apply to it. */
   private async applyingTo(
     requests: readonly CouponRequest[],
   ): Promise<(request: CouponRequest) => readonly RedeemedTerms[]> {
@@ -135,8 +137,8 @@ export class CouponContextsService {
 
   /**
    * Leaves out repeating coupons that would discount periods outside their months. The months of a coupon begin with
-   * the earliest billing period that it discounted. If the request bills an even earlier period, the months would
-   * begin, and end, sooner. If the coupon already discounted a period at or after that sooner end, it is left out.
+   * the earliest billing period that it discounted. Example: a coupon of 3 months discounted March to May. If the
+   * request bills February, the months would end with April. The coupon is left out, because it already discounted May.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],
@@ -179,7 +181,7 @@ function redemptionIdsOf({
 
 /**
  * Sorts coupons by redemption id, so that coupons redeemed at the same time always apply in the same order. Leaves out
- * percentage coupons with duration `once` that were used in another billing period: a discount that is returned to such
+ * percentage coupons with duration `once` that were used in another billing period. A discount that is returned to such
  * a coupon can be used again only in the period in which it was given.
  */
 function inPeriod(

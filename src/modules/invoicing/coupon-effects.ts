@@ -5,8 +5,10 @@ import { returnedBy } from './domain/held-lines';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
 
 /**
- * Returns the effect of an invoice on its coupons. For each coupon: the discount, the returned discount, the amount
- * left for later invoices (0 unless the duration is `once`), and, for a repeating coupon, when its months end.
+ * Returns the effect of an invoice on each of its coupons:
+ * - the discount, and the discount returned to the coupon
+ * - the amount left for later invoices; 0 if the duration is not `once`
+ * - for a repeating coupon, the end of its months
  */
 export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[] {
   return effectsOf(invoice).map(({ own, corrected, ...total }) => ({

@@ -25,7 +25,7 @@ export interface NewPaymentCredit {
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Parts of `amount`: `reserved` for pending refunds, `refunded`, and `lost` in disputes. */
+  /** Part of `amount` that pending refunds reserve. `refunded` and `lost` (in disputes) are parts of `amount` too. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   readonly lost: bigint;
@@ -35,7 +35,7 @@ export interface NewPaymentCredit {
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
-  /** Reserved for pending refunds. Includes credit from credit notes and negative invoices, as `refunded` does. */
+  /** Reserved for pending refunds. Like `refunded`, it includes credit from credit notes and negative invoices. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   /** Part of `reserved` plus `refunded` that came from credit notes and negative invoices, not from the payment. */
@@ -94,8 +94,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns the credit from these payments that non-void invoices used, less the amounts that {@link takeOfNote} took
-   * from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
+   * Returns the credit from these payments that finalized, non-void invoices used, less the amounts that
+   * {@link takeOfNote} took from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOfPayments(paymentIds);
@@ -115,9 +115,11 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns three amounts of credit by payment id: paid out or reserved by refunds of the payment, taken by lost
-   * disputes about it, and used by invoices. The first amount includes credit from credit notes and negative invoices,
-   * because refunds can pay out that credit too.
+   * Returns three amounts of credit by payment id:
+   * - paid out or reserved by refunds of the payment. Includes credit from credit notes and negative invoices, because
+   *   refunds can pay out that credit too.
+   * - taken by lost disputes about the payment
+   * - used by invoices
    */
   async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     const own = await this.grants.returnedOf(paymentIds);
@@ -134,7 +136,8 @@ export class CreditBalanceService {
 
   /**
    * Locks the credit that came from `payment`, and the available credit that the customer has from credit notes and
-   * negative invoices. Returns only the latter, which a refund of any payment of the customer can pay out.
+   * negative invoices. Returns only the credit from credit notes and negative invoices. A refund of any payment of the
+   * customer can pay it out.
    */
   lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(payment);
@@ -169,8 +172,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Records that a refund succeeded: credit that it had reserved becomes refunded. Returns the part of the refund that
-   * was paid from credit.
+   * Counts the credit that a refund had reserved as refunded, because the refund succeeded. Returns the part of the
+   * refund that was paid from credit.
    */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
     const paidOut = await this.payouts.refund(refundId, paymentId);
@@ -178,9 +181,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit from a payment, after a dispute about the payment was lost. With a
-   * negative amount, credit that was taken before becomes available again. Returns the amount taken. The caller has
-   * locked the payment.
+   * Takes up to `amount` of the unused credit from a payment, after a dispute about the payment was lost. A negative
+   * amount makes credit available again that was taken before. Returns the amount taken. The caller has locked the
+   * payment.
    */
   takeLost(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeLost(paymentId, amount);
@@ -206,7 +209,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Records that a bank returned the money of a refund: credit that the refund had paid out becomes available again.
+   * Makes the credit that a refund had paid out available again, because a bank returned the money of the refund.
    * Returns the amount of this credit.
    * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
@@ -217,7 +220,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Records that a refund failed: credit that it had reserved becomes available again.
+   * Makes the credit that a refund had reserved available again, because the refund failed.
    * @param stillPending amount of credit that other pending refunds of the payment have reserved
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {

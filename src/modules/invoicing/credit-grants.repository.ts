@@ -148,8 +148,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns the credit from these payments that non-void invoices used, less the amounts that {@link takeAtOrigin} took
-   * from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
+   * Returns the credit from these payments that finalized, non-void invoices used, less the amounts that
+   * {@link takeAtOrigin} took from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.queryUses(USES_OF_PAYMENTS, paymentIds);

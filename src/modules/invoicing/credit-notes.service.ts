@@ -67,8 +67,8 @@ export interface CreditNoteWithLimits extends IssuedCreditNote {
   /** Largest total of further credit notes with the same `settle` (refund or credit) as this note. */
   readonly leftToGiveBack: bigint;
   /**
-   * Credit that paid the invoice, but came from payments that were later refunded or lost in disputes. Without the part
-   * that other unused credit or the credit of this note covers. 0 if `leftToGiveBack` is already lowered because of it.
+   * Credit that paid the invoice, if the payment of the credit was later refunded or lost in a dispute. Excludes
+   * amounts that other unused credit, or the credit of this note, covers. 0 if it already lowers `leftToGiveBack`.
    */
   readonly lostCredit: bigint;
 }
@@ -155,10 +155,11 @@ export class CreditNotesService {
 
   /**
    * Voids a credit note in the caller's transaction, which has locked the invoice. The amount that the note took off
-   * the invoice is owed again, and the credit that the note gave is taken back. Refused if this credit was used, or if
-   * the note lowered the amount owed and the invoice is no longer open. Also refused if a later invoice credited unused
-   * time of the credited lines or lowered the amount billed for their usage: without the note, that invoice would have
-   * given back more.
+   * the invoice is owed again, and the credit that the note gave is taken back. Refused in three cases:
+   * - The credit was used.
+   * - The note lowered the amount owed, and the invoice is no longer open.
+   * - A later invoice credited unused time of the credited lines, or lowered the amount billed for their usage. Without
+   *   the note, that invoice would have given back more.
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`,
    *   `credit_note_settled`
    */

@@ -72,7 +72,8 @@ export class CreditPayoutsRepository {
 
   /**
    * Locks the credit from the payment `id`, and the available credit that the customer has from credit notes and
-   * negative invoices. Returns only the latter, which a refund of any payment of the customer can pay out.
+   * negative invoices. Returns only the credit from credit notes and negative invoices. A refund of any payment of the
+   * customer can pay it out.
    */
   async lockAvailable({
     id,
@@ -103,8 +104,8 @@ export class CreditPayoutsRepository {
   }
 
   /**
-   * Records that a refund succeeded: credit that it had reserved from credit notes and negative invoices becomes
-   * refunded. Returns the amount. Also locks the credit from the payment.
+   * Counts the credit that a refund had reserved from credit notes and negative invoices as refunded, because the
+   * refund succeeded. Returns the amount. Also locks the credit from the payment.
    */
   refund(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(REFUND, refundId, paymentId);

@@ -3,8 +3,8 @@ import { AmountColumn, IdColumn, ReferenceColumn } from '../../platform/database
 
 /**
  * Part of a credit note's credit that the customer did not get. The credited invoice was paid with credit from a
- * payment, but the money of that payment was refunded, is being refunded, or was lost in a dispute. So the invoice now
- * counts as having used that much less of the payment's credit.
+ * payment, but the money of that payment was refunded, is being refunded, or was lost in a dispute. So the invoice
+ * counts as having used less of the payment's credit, by this amount.
  */
 @Entity('credit_return')
 @Index('credit_return_invoice_index', ['invoiceId', 'paymentId'])

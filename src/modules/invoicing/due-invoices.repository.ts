@@ -16,8 +16,8 @@ const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
 
 /**
- * Invoices with a planned automatic charge, except on test clocks. For invoices that are no longer open, collection
- * ends at that time instead, and their subscriptions may become active again.
+ * Invoices with a `collect_at`, except on test clocks. An open invoice is charged automatically at that time. The
+ * collection of an invoice that is not open ends at that time, and its subscription may become active again.
  */
 export const WAITING_FOR_COLLECTION: WaitingRows = {
   table: 'invoice',
@@ -72,7 +72,10 @@ const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = greatest(updated_at, $3)
   WHERE id = ANY ($1)`;
 
-/** For invoices that are not open, changes only `collect_at`, for the same reason as {@link CLOSE_COLLECTION}. */
+/**
+ * Changes only `collect_at` if the invoice is not open. The version stays, because the API does not show the
+ * `collect_at` of such an invoice.
+ */
 const POSTPONE_DUE = `
   UPDATE invoice SET collect_at = $2, version = version + (status = 'open')::int,
     updated_at = CASE WHEN status = 'open' THEN greatest(updated_at, $3) ELSE updated_at END
@@ -138,15 +141,15 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Does the same as {@link lockCollectable} for one invoice in real time. Returns no id if it is not due. Shortens the
-   * lock timeout of the transaction.
+   * Does the same as {@link lockCollectable} for one invoice in real time. Returns no id if the charge is not due.
+   * Shortens the lock timeout of the transaction.
    */
   async lockOneCollectable(id: string, now: Date): Promise<readonly string[]> {
     await this.database.setTransactionTimeouts(SHORT_WAITS);
     return this.database.queryValues<string>(ONE_DUE_FOR_COLLECTION, [id, now]);
   }
 
-  /** Delays the automatic charge of an invoice, or the end of its collection, if it is due. */
+  /** Delays the automatic charge of an invoice, or the end of its collection. Changes nothing if neither is due. */
   async postponeCollectable(id: string, at: Date, now: Date): Promise<void> {
     await this.database.query(POSTPONE_DUE, [id, at, now]);
   }

@@ -172,7 +172,10 @@ export class FinalizationService {
   }
 }
 
-/** Customers on test clocks have a number series of their own, so that tests use up no real invoice numbers. */
+/**
+ * Returns the name of the number series of a customer. Customers on test clocks have their own series, so that tests
+ * use up no real invoice numbers.
+ */
 function seriesOf(customer: Customer | undefined): string {
   invariant(customer !== undefined, 'the customer of an invoice was read');
   return customer.testClockId === null ? 'INV' : 'TEST';

@@ -114,8 +114,8 @@ export class FirstBillsService {
   }
 
   /**
-   * Returns the usage lines of non-void invoices for the items and periods of the late usage and of the corrected
-   * invoices, by {@link usagePeriodKey}.
+   * Returns the usage lines of finalized, non-void invoices, by {@link usagePeriodKey}: for the items and periods of
+   * the late usage, and of the corrected invoices.
    */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
@@ -212,7 +212,10 @@ function periodOf(
   return found ?? { startAt: billedFrom, endAt: billedFrom };
 }
 
-/** Returns the discounts and taxes with which an invoice first billed this usage; undefined if it did not bill it. */
+/**
+ * Returns the discounts and taxes with which an invoice first billed this usage; undefined if no line of the invoice
+ * first billed the usage.
+ */
 function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | undefined {
   const line = invoice.lines.find(
     ({ itemId, period, ...one }) =>

@@ -13,7 +13,7 @@ export interface GivenBackSources {
   readonly late: readonly LateUsageRequest[];
 }
 
-/** Finds the earlier invoices that a new invoice may credit or correct, and how much of them. */
+/** Finds the earlier invoices that a new invoice may credit or correct, and how much of each may be credited. */
 @Injectable()
 export class GivenBackService {
   constructor(
@@ -23,6 +23,8 @@ export class GivenBackService {
   ) {}
 
   /**
+   * Returns the invoices that the given credits may credit, and the late usage of the given subscriptions with the
+   * invoices that billed the usage before.
    * @param credits items billed in advance, each with the time from which it is unused and credited
    * @param subscriptionIds subscriptions whose late usage the new invoice bills
    */

@@ -9,9 +9,9 @@ import { isInEffect } from './invoice-query';
 const CORRECTS = `line.amount < 0 AND line.trace #> '{corrects,taken}' IS NOT NULL`;
 
 /**
- * Lists the steps of {@link takenFrom} for the usage of one item and period, if it was corrected: the amounts that
- * invoices billed, then credit notes and usage corrections in the order of their creation. Ids sort by the real time of
- * creation.
+ * Lists the changes of what invoices billed for the usage of one item and period, for {@link takenFrom}: first the
+ * billed amounts, then credit notes and usage corrections in the order of their creation. Lists nothing if the usage
+ * was never corrected. Sorts by id, because ids follow the real time of creation.
  */
 const STEPS = `
   WITH line AS MATERIALIZED (
@@ -37,11 +37,12 @@ const STEPS = `
   HAVING count(*) > 0`;
 
 /**
- * Calculates how much of the charges of invoices is left, with tax. Negative lines (credits and usage corrections) take
- * back charges of earlier invoices, not of the invoice that contains them. So an invoice's charges are not lowered by
- * its own negative lines (`own`), but by those of later invoices (`later`, `corrected`). The trace of a usage
- * correction lists in `taken` the invoices whose charges it lowers, each with its part of the correction before
- * exclusive tax. {@link takenFrom} divides the tax.
+ * Calculates how much of the charges of invoices is left, with tax. A negative line (a credit or usage correction)
+ * takes back charges of earlier invoices, not of the invoice that contains it.
+ * - `own`: negative lines of the invoice itself. They do not lower its charges.
+ * - `later`: credit lines of later invoices that lower the charges.
+ * - `corrected`: usage corrections that lower the charges. Their traces list the corrected invoices in `taken`, each
+ *   with its part before exclusive tax. {@link takenFrom} divides the tax.
  */
 const HELD = `
   SELECT invoice.id, (invoice.total - own.credited + later.credited - note.total)::text AS held,
@@ -69,7 +70,7 @@ const CREDIT_LINES = `
   WHERE billed.invoice_id = $1`;
 
 interface HeldRow extends Record<'id' | 'held' | 'toRefund' | 'paid', string> {
-  /** By item and period: the steps as JSON. Null if no usage was corrected. */
+  /** JSON: for each item and period whose usage was corrected, a list of {@link UsageStep}. Null if there is none. */
   readonly corrected: unknown;
 }
 
@@ -100,7 +101,7 @@ export class HeldByInvoiceRepository {
     return held;
   }
 
-  /** Returns the ids of credit lines on other non-void invoices that lower charges of this invoice. */
+  /** Returns the ids of credit lines on other finalized, non-void invoices that lower charges of this invoice. */
   creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
   }

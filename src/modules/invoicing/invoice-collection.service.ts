@@ -40,8 +40,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Does the same as {@link lockDue} for one invoice in real time. Returns no invoice if it is not due any more. Shortens
-   * the lock timeout of the transaction.
+   * Does the same as {@link lockDue} for one invoice in real time. Returns no invoice if the charge is no longer due.
+   * Shortens the lock timeout of the transaction.
    */
   async lockIfDue(id: string, now: Date): Promise<readonly Invoice[]> {
     return this.invoices.findAll(await this.due.lockOneCollectable(id, now));

@@ -18,9 +18,9 @@ import {
 } from './summed-rows';
 
 /**
- * Finds number series with gaps. The counter of a series holds the last number that was given out. Because numbers are
- * unique, a series has no gaps if both the count of the stored numbers and the greatest of them equal the counter. Leaves
- * out customers on test clocks, because their numbers are deleted with them.
+ * Finds number series with gaps. The last number that a series gave out is `next_number - 1`. Numbers are unique, so a
+ * series has no gaps if this last number equals both the count and the greatest of the stored numbers. Leaves out
+ * customers on test clocks, because their numbers are deleted with them.
  */
 const NUMBERS_WITH_GAPS = `
   SELECT series || ': last ' || last || ', stored ' || count(number) || ', greatest ' || coalesce(max(number), 0)

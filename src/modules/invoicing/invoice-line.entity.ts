@@ -86,7 +86,7 @@ export class InvoiceLineEntity {
   @Column({ type: 'varchar', length: 40, array: true }) readonly taxRateIds!: readonly string[];
   @ExactJsonColumn() readonly taxShares!: readonly TaxShare[];
   @ExactJsonColumn() readonly discountShares!: readonly DiscountShare[];
-  /** Steps that computed the amount, except those in `shared_trace`; null if all are there. */
+  /** Steps that computed the amount, except the steps in `shared_trace`; null if all steps are in `shared_trace`. */
   @ExactJsonColumn({ nullable: true }) readonly trace!: SplitTrace['own'];
   @Column({ type: 'bigint', nullable: true }) readonly sharedTraceId!: string | null;
   @VirtualColumn({

@@ -36,7 +36,7 @@ export interface FailedPayment {
   readonly amount: bigint;
   /** True if the payment was an automatic charge. */
   readonly wasAttempt: boolean;
-  /** True if the payment was canceled, by the provider or by this service, and did not fail. */
+  /** True if the provider or this service canceled the payment; false if the payment failed. */
   readonly isCanceled: boolean;
 }
 
@@ -70,8 +70,8 @@ export class InvoicePaymentsService {
    * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. An invoice
    * can have several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
-   * @returns the amount reserved, and the time of the payment: `now`, or the last change of the invoice if that is later.
-   *   Null if the invoice does not exist, because it was a draft and has been deleted
+   * @returns the amount reserved, and the time of the payment: `now`, or the last change of the invoice if that is
+   *   later. Null if the invoice was a draft that has been deleted
    * @throws {ProblemError} `precondition_failed`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `payment_exceeds_invoice`
    */
@@ -103,7 +103,7 @@ export class InvoicePaymentsService {
 
   /**
    * Reserves an amount of an invoice for a payment whose charge was already sent and has no outcome yet. The amount may
-   * be more than is payable now: when the payment succeeds, it pays at most the amount that is unpaid at that time.
+   * be more than is payable now. If the payment succeeds, it pays at most the amount that is unpaid at that time.
    * Records `invoice.updated`. The caller has locked the invoice.
    */
   async reserveForSentCharge(before: Invoice, amount: bigint, now: Date): Promise<void> {
@@ -112,7 +112,7 @@ export class InvoicePaymentsService {
 
   /**
    * Pays an invoice with a succeeded payment, and frees the amount that the payment reserved. Returns the part of the
-   * payment that paid the invoice; the caller turns the rest into credit of the customer. Records `invoice.paid` or
+   * payment that paid the invoice. The caller turns the rest into credit of the customer. Records `invoice.paid` or
    * `invoice.updated`. Changes and records nothing if the payment reserved nothing and the invoice has nothing left to
    * pay. Runs in the caller's transaction, which has locked the invoice.
    */
@@ -136,9 +136,9 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Frees the amount that a failed payment had reserved on an invoice, plans the next automatic charge if there is one,
-   * and records `invoice.payment_failed`. Records `invoice.updated` instead if the payment was canceled and the invoice
-   * has nothing left to pay. The caller has locked the invoice.
+   * Frees the amount that a failed payment had reserved on an invoice, and plans the next automatic charge if there is
+   * one. Records `invoice.payment_failed`. If the payment was canceled and the invoice has nothing left to pay, records
+   * `invoice.updated` instead. The caller has locked the invoice.
    */
   async fail(
     before: Invoice,
@@ -166,7 +166,6 @@ export class InvoicePaymentsService {
     return this.held.heldByInvoice(invoiceId);
   }
 
-  /** Returns the amounts of {@link heldBy} for several invoices, by invoice id. */
   heldByAll(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     return this.held.heldBy(invoiceIds);
   }

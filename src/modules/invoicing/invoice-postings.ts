@@ -123,9 +123,9 @@ export class InvoicePostings {
   }
 
   /**
-   * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. If the
-   * revenue of some lines was recognized after the note was issued, the restored revenue of these lines is recognized
-   * too.
+   * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. Revenue of
+   * some lines may have been recognized after the note was issued. Then the restored revenue of these lines is
+   * recognized too.
    * @param deferredMinor the part of the net amount of the note that is on lines whose revenue is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {

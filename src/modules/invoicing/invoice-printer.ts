@@ -207,8 +207,8 @@ export class InvoicePrinter {
       if (ISOLATE.test(character)) return { character, font: current, printed: '' };
       const codePoint = character.codePointAt(0) ?? 0;
       const has = ({ font }: PrintFont): boolean => font.hasGlyphForCodePoint(codePoint);
-      // Spaces, marks and punctuation keep the font of the character before them, if that font has them. All other characters use
-      // the first font that has them.
+      // Spaces, marks and punctuation keep the font of the character before them, if that font has them. All other
+      // characters use the first font that has them.
       const sticks = !isFirst && /[\p{M}\p{P}\p{Z}\p{Cf}]/u.test(character) && has(current);
       const font = sticks ? current : fonts.find(has);
       // Format characters and variation selectors without a glyph print nothing, and are not reported as missing.

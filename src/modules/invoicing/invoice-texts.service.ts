@@ -54,8 +54,8 @@ export class InvoiceTextsService {
   }
 
   /**
-   * If characters of a printed invoice were missing, logs and counts this.
-   * @param missing characters of the invoice that no font has
+   * Logs and counts a printed invoice if characters of it were replaced, because no font has them.
+   * @param missing the replaced characters; may be empty
    */
   reportPrinted(invoice: Invoice, missing: ReadonlySet<string>): void {
     if (missing.size === 0) return;

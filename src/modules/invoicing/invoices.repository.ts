@@ -25,11 +25,12 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Marks lines billed in advance as released (their deferred revenue is recognized), and sums their net amounts. Selects
- * lines that end in the given periods. If items end with the period (`ends_items`), also selects their later lines.
- * Lines that ended before the period are marked already. Reads lines by item, because a subscription may have hundreds
- * of invoices. Looks up each line in `released_line`, because a join may read the whole table. `is_released` is true
- * only for lines that were marked when they were stored, or by an earlier version of this service.
+ * Marks lines billed in advance as released (their deferred revenue is recognized), and sums their net amounts.
+ * - Selects lines that end in the given periods. Lines that ended before are marked already. If items end with the
+ *   period (`ends_items`), also selects their later lines.
+ * - Reads lines by item, because a subscription may have hundreds of invoices.
+ * - Looks up each line in `released_line`, because a join may read the whole table. `is_released` is true only for
+ *   lines that were marked when they were stored, or by an earlier version of this service.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -52,7 +53,9 @@ const TAKE_NUMBERS = `
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
 
-/** Deferred revenue that is recognized, in minor units, and when the newest of its invoices was finalized. */
+/**
+ * Deferred revenue that is recognized, in minor units. `updatedAt` is when the newest of its invoices was finalized.
+ */
 interface ReleasedRevenue {
   readonly netMinor: bigint;
   readonly updatedAt: Date;
@@ -173,9 +176,10 @@ export class InvoicesRepository {
   }
 
   /**
-   * Recognizes deferred revenue of periods that are over: marks its lines as released. Returns, by subscription id, the
-   * net amounts of these lines, less the net amounts that credit notes took back, and when the newest of their invoices
-   * was finalized.
+   * Recognizes the deferred revenue of periods that are over, by marking its lines as released. Returns two values by
+   * subscription id:
+   * - the net amounts of these lines, less the net amounts that credit notes took back
+   * - when the newest of their invoices was finalized
    */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, ReleasedRevenue>> {
     this.database.requireTransaction();
@@ -202,7 +206,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** Takes `count` numbers of a series, and returns the first. Locks the series until the transaction ends. */
+  /** Takes `count` numbers of a series, and returns the first number. Locks the series until the transaction ends. */
   async takeNumbers(series: string, count: number): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ first: string }>(TAKE_NUMBERS, [series, count]);

@@ -92,7 +92,7 @@ export class InvoicesService {
   }
 
   /**
-   * Writes an invoice off, in the caller's transaction, which has locked it.
+   * Writes an invoice off, in the caller's transaction, which has locked the invoice.
    * @throws {ProblemError} `invalid_transition`
    */
   async markUncollectible(before: Invoice, now: Date): Promise<Invoice> {

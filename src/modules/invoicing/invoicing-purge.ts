@@ -1,6 +1,9 @@
 import { purgeProvider } from '../test-clocks';
 
-/** Deletes the invoices, credit and credit notes of customers of a deleted test clock, referring rows first. */
+/**
+ * Deletes the invoices, credit and credit notes of customers of a deleted test clock. Rows that refer to other rows are
+ * deleted first.
+ */
 export const invoicingPurge = purgeProvider('invoicing', [
   `WITH payouts AS (
     DELETE FROM credit_payout WHERE credit_id IN (SELECT id FROM credit_grant WHERE customer_id = ANY ($1)))

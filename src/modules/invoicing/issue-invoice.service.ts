@@ -167,8 +167,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Returns the customers of billing requests. Gives a customer without a currency the currency of the request, except
-   * if the request has no lines, because its invoice may bill nothing.
+   * Returns the customers of billing requests. A customer without a currency gets the currency of the request. A
+   * request without lines sets no currency, because its invoice may bill nothing.
    */
   private async customersOf(
     requests: readonly BillingRequest[],

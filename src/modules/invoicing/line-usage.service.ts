@@ -116,9 +116,9 @@ export class LineUsageService {
   }
 
   /**
-   * Adds what is stored elsewhere. Takes no snapshot, which would keep a connection of the pool until all lines are
-   * counted again. The months are read after the counts, so events that are archived meanwhile are counted, or their
-   * month is shown, or both.
+   * Adds price names, archived months and the result of counting usage again. Takes no snapshot, which would keep a
+   * connection of the pool until all lines are counted again. Reads the months after the counts. So an event that is
+   * archived meanwhile is counted, or its month is shown, or both.
    */
   private async withSources(
     invoice: Invoice,

@@ -23,8 +23,8 @@ export class LowerOpenInvoicesService {
   ) {}
 
   /**
-   * Uses the credit from each negative invoice to pay other invoices of its subscription: first the open ones, then the
-   * uncollectible ones, each from oldest to newest. The rest of the credit stays in the credit balance. Runs in the
+   * Uses the credit from each negative invoice to lower other invoices of its subscription: first the open ones, then
+   * the uncollectible ones, each from oldest to newest. The rest of the credit stays in the credit balance. Runs in the
    * caller's transaction, which has locked the subscriptions.
    * @returns the used credit, which the caller posts after the negative invoices
    */
@@ -60,7 +60,7 @@ export class LowerOpenInvoicesService {
 
   /**
    * Returns a function that maps an invoice to the amount that its subscription owes on earlier invoices. Credit from a
-   * negative invoice pays this amount first. Only the rest can be used by other invoices of the customer in the same
+   * negative invoice lowers this amount first. Only the rest can be used by other invoices of the customer in the same
    * transaction. For a customer with a single request, there is no other invoice, and the function returns 0.
    */
   async owedBySubscription(

@@ -105,8 +105,8 @@ export class RegenerateInvoiceService {
   }
 
   /**
-   * Returns the ids of non-void invoices that billed usage of the same items and periods as `invoice`. When `invoice`
-   * is regenerated, usage corrections may take back amounts of these other invoices.
+   * Returns the ids of finalized, non-void invoices that billed usage of the same items and periods as `invoice`. When
+   * `invoice` is regenerated, usage corrections may take back amounts of these other invoices.
    */
   correctedBy(invoice: Invoice): Promise<readonly string[]> {
     return this.billed.invoicesOfUsage(usagePeriodsOf(invoice));

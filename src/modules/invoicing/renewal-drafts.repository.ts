@@ -76,7 +76,7 @@ export class RenewalDraftsRepository {
     return new Map(rows.map(({ customerId, since }) => [customerId, since]));
   }
 
-  /** Returns the ids of the renewal drafts of these subscriptions. The draft whose grace period ends first comes first. */
+  /** Returns the ids of the renewal drafts of these subscriptions, in the order in which their grace periods end. */
   ofSubscriptions(subscriptionIds: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(OF_SUBSCRIPTIONS, [subscriptionIds]);
   }

@@ -29,8 +29,8 @@ const BILLED = `
 /**
  * Finds billed usage without an invoice line: nothing was used, or late usage did not change the amount due. Returns
  * the newest records of each item and period, one for each group. Leaves out two kinds of records:
- * - Records made before an invoice that billed the period was voided. If both happened at the same instant, as on a
- *   test clock, keeps the record if it is not for late usage and the period has lines on finalized, non-void invoices.
+ * - Records made before an invoice that billed the period was voided. A record of the same instant as the void, as on a
+ *   test clock, stays if it is not for late usage and the period has lines on finalized, non-void invoices.
  * - Records without usage, if the bill of their period is void and was not replaced.
  */
 const USAGE_WITHOUT_LINE = `

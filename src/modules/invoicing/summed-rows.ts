@@ -85,7 +85,7 @@ export const USED_CREDIT_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount - remaining - reserved - refunded - lost AS amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_') AND amount > remaining + reserved + refunded + lost`;
 
-/** Credit from payments used by non-void invoices, by payment, less the amounts in `credit_return`. */
+/** Credit from payments used by finalized, non-void invoices, by payment, less the amounts in `credit_return`. */
 export const CREDIT_OF_INVOICES_ROWS = [
   `SELECT source_id AS key, invoice.customer_id, invoice.currency, (used #>> '{amountMinor,$bigint}')::bigint AS amount
    FROM invoice, LATERAL jsonb_array_elements(credits) AS used
@@ -140,7 +140,10 @@ export const CREDITING_ROWS = [
    WHERE credits_line_id IS NOT NULL AND ${isInEffect('invoice')}`,
 ];
 
-/** Finds lines that share an invoice, item and period, if credit notes took more than their net amount or their tax. */
+/**
+ * Finds groups of lines with the same invoice, item and period, if credit notes took more than the net amount or the
+ * tax of the group.
+ */
 export const CREDITED_BEYOND_THEIR_LINES = `
   SELECT min(line.id) || ': net ' || sum(net) || ', credited ' || sum(credited_net)
     || ', tax ' || sum(line.tax) || ', credited ' || sum(credited.tax)

@@ -77,9 +77,9 @@ export class UsageReadingsService {
   }
 
   /**
-   * Returns the usage to block: the usage that invoices for these requests bill and, if `lateUsage` is `closed`, all
-   * usage of the customer. Such an invoice marks the usage of its subscription as closed, and no event may be stored
-   * between the count of this usage and the mark.
+   * Returns the usage to block: the usage that invoices for these requests bill. If `lateUsage` of a request is
+   * `closed`, also returns all usage of its customer. Its invoice marks the usage of the subscription as closed, and no
+   * event may be stored between the count of this usage and the mark.
    */
   async usageToBlock(requests: readonly UsageOf[]): Promise<UsageToBlock> {
     const all = [...usageToReadByRequest(requests).values()].flat();
@@ -92,7 +92,7 @@ export class UsageReadingsService {
     return (await this.billing.late(subscriptionIds)).map(toLateUsageRequest);
   }
 
-  /** Blocks new usage events until the caller's transaction ends. */
+  /** Blocks storing and voiding of these usage events until the caller's transaction ends. */
   async blockNewUsage(usage: UsageToBlock): Promise<void> {
     await this.billing.blockNewEvents(usage);
   }
@@ -130,9 +130,9 @@ export class UsageReadingsService {
   }
 
   /**
-   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception: for a
-   * void invoice, archived usage that another invoice has billed since the void is allowed. Prevents archiving until
-   * the transaction ends.
+   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception:
+   * archived usage of a void invoice is allowed if another invoice billed this usage since the void, and the usage did
+   * not change after that bill. Prevents archiving until the transaction ends.
    * @param otherwise sentence for the error message: the refused operation, and the alternative
    * @returns the invoice without the lines for usage that is allowed by the exception
    * @throws {ProblemError} `usage_archived`

@@ -68,8 +68,8 @@ export class VoidInvoiceService {
 
   /**
    * Returns the discounts of the invoice, to be returned to their coupons. The months of a repeating coupon are then
-   * counted from the other finalized, non-void invoices. A percentage coupon with duration `once` becomes unused if no
-   * such invoice used it.
+   * counted from the other finalized, non-void invoices. A percentage coupon with duration `once` becomes unused if
+   * none of these other invoices used it.
    */
   private async couponsOf(invoice: Invoice): Promise<readonly InvoiceDiscount[]> {
     const { id, subscriptionId, coupons, lines } = invoice;

@@ -9,18 +9,21 @@ export interface InvoiceRateTerms extends AppliedTaxRate {
 export interface BillCoupon {
   readonly redemptionId: string;
   readonly isUsed: boolean;
-  /** True if the coupon is a percentage whose discount was limited: its `InvoiceCoupon` has a `mostMinor`. */
+  /** True for a percentage coupon whose discount on the bill had an upper limit (`InvoiceCoupon.mostMinor`). */
   readonly isLimited: boolean;
 }
 
-/** Discounts and taxes of the first bill of a period. They also apply to usage of the period that is billed later. */
+/**
+ * Discounts and taxes of the first bill: the invoice that first billed the usage of a period. They also apply to usage
+ * of that period that is billed later.
+ */
 export interface BillTerms {
-  /** Absent in terms that were stored before this field was added. */
+  /** Id of the first bill. Absent in data that was stored before this field was added. */
   readonly invoiceId?: string;
-  /** Start of the period of the invoice that is the first bill; null if that invoice has no period. */
+  /** Period start of the first bill; null if that invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
-  /** Tax rates of the bill's charges; empty if the customer was exempt or under reverse charge. */
+  /** Tax rates of the first bill; empty if the customer was exempt or under reverse charge. */
   readonly taxes: readonly InvoiceRateTerms[];
   readonly coupons: readonly BillCoupon[];
 }
@@ -29,21 +32,21 @@ export interface BillTerms {
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
   /**
-   * Present if the usage billed later may be the first use of the coupon. Only for `repeating` coupons, and percentages
-   * with duration `once`.
+   * Present if the usage billed later may be the first use of the coupon. This is possible only for `repeating`
+   * coupons, and for percentages with duration `once`.
    */
   readonly begins?: true;
 }
 
 /**
- * Discounts and taxes of the first bill of a period. They also apply to usage of the period that is billed later, and
- * are stored in the trace of the line that bills it.
+ * Discounts and taxes of the first bill: the invoice that first billed the usage of a period. Usage of that period that
+ * is billed later gets the same ones, and stores this object in the trace of its line.
  */
 export interface BilledBy {
-  /** Start of the period of the invoice that is the first bill; null if that invoice has no period. */
+  /** Period start of the first bill; null if that invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
-  /** Tax rates of the bill's charges; empty if the customer was exempt or under reverse charge. */
+  /** Tax rates of the first bill; empty if the customer was exempt or under reverse charge. */
   readonly taxes: readonly InvoiceRateTerms[];
   /** Percentages first. */
   readonly coupons: readonly BilledByCoupon[];

@@ -7,8 +7,8 @@ import type { LateUsageRequest, LineItemRequest } from './line-item-request';
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
 /**
- * Data about earlier invoices. Refunds limit how much of these invoices can be credited. Late usage (accepted after its
- * period was billed) can cause credits. A field is absent if there is no such data.
+ * Data about earlier invoices, which this invoice may credit. Refunds limit these credits. Late usage (accepted after
+ * its period was billed) can cause them. A field is absent if there is no such data.
  */
 export interface GivenBackTerms {
   /**
@@ -17,8 +17,8 @@ export interface GivenBackTerms {
    */
   readonly refunded?: RefundedOf;
   /**
-   * Late usage that the invoice may bill. It was read before the payments were locked; events accepted after the read
-   * are left to the next invoice. Entries of other subscriptions are ignored.
+   * Late usage that the invoice may bill. It was read before the payments were locked. Events accepted after that read
+   * are billed by the next invoice. Entries of other subscriptions are ignored.
    */
   readonly late?: readonly LateUsageRequest[];
   /** Billing periods of the subscriptions with late usage. Some coupons count their discounts by billing period. */
@@ -39,9 +39,11 @@ export interface BillingRequest extends GivenBackTerms {
   readonly daysUntilDue: number;
   readonly metadata: Metadata;
   /**
-   * Undefined: late usage (accepted after its period was billed) is billed only together with other lines. `billed`:
-   * even if there are no other lines. `closed`: like `billed`, for the last invoice of the subscription; late usage
-   * that arrives after this invoice gets an invoice of its own.
+   * Decides when the invoice bills late usage (accepted after its period was billed):
+   * - undefined: only together with other lines.
+   * - `billed`: even if there are no other lines.
+   * - `closed`: like `billed`, for the last invoice of the subscription. Usage that arrives after it gets an invoice of
+   *   its own.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

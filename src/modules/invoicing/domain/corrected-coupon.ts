@@ -1,20 +1,20 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** State of a coupon while the usage billed by one earlier invoice is corrected. */
+/** State of a coupon for a usage correction: a line that bills a change of usage that an earlier invoice billed. */
 export interface CorrectedCoupon extends CouponContext {
   /** Start of the period of the corrected invoice; null: that invoice has no period. */
   readonly billedFrom: Date | null;
   /** Start of the billing period that contains `billedFrom`; null if `billedFrom` is null. */
   readonly periodStartAt: Date | null;
   /**
-   * For `repeating`: when the months of the coupon end if they begin at `periodStartAt`. Null for other durations, or
-   * if `periodStartAt` is null.
+   * End of a `repeating` coupon if its months begin at `periodStartAt`, e.g. 3 months later. Null for other durations,
+   * or if `periodStartAt` is null.
    */
   readonly ownEndsAt: Date | null;
   /**
-   * For `repeating`: start of the last billing period in which the coupon discounted a finalized, non-void invoice;
-   * null: none.
+   * For a `repeating` coupon: start of the last billing period in which the coupon discounted a finalized, non-void
+   * invoice; null if there is none.
    */
   readonly lastAt: Date | null;
   /**
@@ -35,8 +35,8 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
  * There are three cases:
  * - The coupon discounted the bill.
  * - The correction can be the first use of the coupon.
- * - The coupon is a percentage with duration `once`, and discounted another invoice of the same billing period. Here,
- *   it takes off at most the discounts that credits returned to it.
+ * - The coupon is a percentage with duration `once`, and discounted another invoice of the same billing period. In this
+ *   case the discount is at most what credits returned to the coupon.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;
@@ -69,8 +69,8 @@ export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean
 }
 
 /**
- * Returns the state of `coupon` after a usage correction has used the coupon `used`. Returns `coupon` unchanged if the
- * two belong to different redemptions.
+ * Returns the state of `coupon` after a usage correction has used the coupon `used`. If the two belong to different
+ * redemptions, this is `coupon` unchanged.
  */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;

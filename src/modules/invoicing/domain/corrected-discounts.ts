@@ -21,8 +21,8 @@ export interface CorrectedDiscount {
 }
 
 /**
- * Returns the key under which the remaining amount of a coupon is kept: one key for each corrected period, but a single
- * key for all periods if the duration is `once`.
+ * Returns the key under which the remaining amount of a coupon is kept. A coupon with duration `once` has one key.
+ * Other coupons have one key for each corrected period.
  */
 export function remainingKey(
   { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,

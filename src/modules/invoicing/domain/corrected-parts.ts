@@ -3,15 +3,15 @@ import { lesser, nonNegative } from '../../../core/money';
 import type { TakenFrom } from './given-back';
 
 /**
- * Change of the amount that invoices hold of the usage of one item and period, with tax, in minor units. Positive: the
- * invoice billed it. Negative: a credit note of the invoice took it, or a usage correction on the invoice.
+ * One change of what invoices bill for the usage of one item and period, with tax, in minor units. Positive: an invoice
+ * billed the usage. Negative: a credit note or a usage correction took a part of it back.
  */
 export interface UsageStep {
   readonly invoiceId: string;
   readonly grossMinor: bigint;
-  /** Only of usage corrections: they take the amount from the invoices in `taken`. */
+  /** The invoices from which a usage correction takes its amount; null if the change is not a usage correction. */
   readonly corrects: {
-    /** Parts before exclusive tax. */
+    /** Amounts taken from each invoice, before exclusive tax. */
     readonly taken: readonly TakenFrom[];
     readonly held?: HeldLines;
   } | null;
@@ -20,13 +20,13 @@ export interface UsageStep {
 interface Source {
   readonly invoiceId: string;
   readonly amountMinor: bigint;
-  /** Amount, with tax, that the invoice holds of the usage. */
+  /** Amount, with tax, that the invoice still bills for the usage. */
   readonly leftMinor: bigint;
 }
 
 /**
- * Returns how much usage corrections took from an invoice, with tax. Later steps do not change the parts of a correction,
- * because refunds rely on them.
+ * Returns how much usage corrections took from an invoice, with tax, in minor units. The part that a correction takes
+ * from each invoice never changes afterwards, because refunds rely on it.
  * @param steps in the order of their creation
  */
 export function takenFrom(invoiceId: string, steps: readonly UsageStep[]): bigint {
@@ -50,11 +50,12 @@ export function takenFrom(invoiceId: string, steps: readonly UsageStep[]): bigin
 }
 
 /**
- * Divides a correction in proportion to the amounts of its sources. No part exceeds its proportion rounded up, nor its
- * amount with the tax rounded up: refunds can have left no more of the invoice. Within these limits the parts add up to
- * the correction, and prefer what each invoice holds of the usage. If the limits are too low, as they can be for the
- * last correction of the usage by a former version, each part is rounded up: then too little is left to refund, rather
- * than too much.
+ * Divides a correction among the invoices that it takes from, in proportion to the amounts in `sources`.
+ * - A part is at most its proportion rounded up, and at most its amount with tax rounded up. Refunds can have left no
+ *   more of the invoice.
+ * - Within these limits, the parts add up to the correction. A part exceeds `leftMinor` only if the sum requires it.
+ * - If the limits add up to less than the correction, each proportion is rounded up. Then too little is left to refund,
+ *   rather than too much. Corrections stored by former versions can have such limits.
  */
 function divide(
   grossMinor: bigint,

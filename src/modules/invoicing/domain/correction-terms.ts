@@ -18,7 +18,7 @@ import type { InvoiceCoupon } from './invoice';
 import type { LineDraft } from './line-draft';
 import type { UsageLineRequest } from './line-item-request';
 
-/** The bills that an invoice corrects, because their usage changed, and the coupons of these bills. */
+/** Earlier bills that an invoice corrects, because their usage changed. Also the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
   /** By coupon redemption and corrected period; see {@link couponKey}. */
@@ -42,8 +42,8 @@ export interface CorrectionTerms {
 }
 
 /**
- * Returns the discounts and taxes for corrections of these bills. A caller that needs only the amounts before discounts
- * and taxes can omit the bills.
+ * Returns an object that works out the discounts and taxes for corrections of these bills. A caller that needs only the
+ * amounts before discounts and taxes can omit the bills.
  */
 export function correctionTerms({
   firstBills = new Map(),
@@ -120,7 +120,8 @@ function couponsFor(
 }
 
 /**
- * Returns, by redemption id, the amount of a bill, with corrections so far, to which each percentage coupon applies.
+ * Returns the amount to which each percentage coupon of a bill applies, by redemption id. Corrections so far are
+ * included.
  */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));

@@ -13,9 +13,9 @@ export interface StoredCreditGrant {
   readonly reserved: bigint;
   readonly refunded: bigint;
   /**
-   * Taken by lost disputes about the payment that the credit came from. Refunds and disputes cannot take credit that an
-   * invoice has used. But if a credit note on that invoice returns the credit as a new grant, they can take it from the
-   * new grant. It is then counted in `refunded`, `reserved` or `lost` of the payment's grant.
+   * Taken by lost disputes about the payment that the credit came from. Credit that an invoice used cannot be taken.
+   * But a credit note on that invoice may return the used credit as a new grant. Refunds and disputes can take credit
+   * from the new grant. The amount taken is counted in `refunded`, `reserved` or `lost` of the payment's grant.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */
@@ -29,7 +29,7 @@ export interface CreditUse {
   readonly amountMinor: bigint;
 }
 
-/** In minor units of the currency. */
+/** Credit of a customer, in minor units of the currency. */
 export interface CreditBalance {
   readonly customerId: string;
   /** Null until a first amount of money sets the currency of the customer. */

@@ -85,8 +85,10 @@ export function amountOfCredit(
 
 /**
  * Returns the lines of an invoice with the limits for crediting them. Two limits apply to the net amount and to the
- * tax: what is left of the line, and what is left of all lines of the invoice for the same item and period. The second
- * limit is lower if a maximum, or a usage correction on another invoice, reduced these lines.
+ * tax:
+ * - what is left of the line
+ * - what is left of all lines of the invoice for the same item and period. This limit is lower if a maximum, or a usage
+ *   correction on another invoice, reduced these lines.
  *
  * @param invoice result of {@link countCredits}
  */
@@ -153,8 +155,8 @@ export function sumByRate(
 
 /**
  * Adds the credit lines of later invoices to the credited net amounts and taxes of the lines of this invoice. A credit
- * for unused time refers only to the line of a charge, but can also take back the true-up: the separate line that lifts
- * the charge to its minimum. It is counted on the charge first; the rest is counted on the true-up.
+ * for unused time names only the line of a charge. But it can also take back the true-up: the separate line that lifts
+ * the charge to its minimum. The credit is counted on the charge first, and its rest on the true-up.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -199,8 +201,8 @@ export interface GivenBack extends ReturnedAmounts {
 }
 
 /**
- * Returns how much of a new credit note can be paid out by refunds: the paid money, less {@link lostForRefunds}, and
- * less the parts of earlier notes that are paid out by refunds. Never negative.
+ * Returns how much of a new credit note refunds can pay out: the paid money, less the money lost in disputes
+ * ({@link lostForRefunds}), less the parts of earlier notes that refunds pay out. Never negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,

@@ -19,9 +19,10 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the duration is `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For duration `once`, otherwise null. Amount coupon: the remaining amount; null if the coupon was never used;
-   * negative if more was taken off than the coupon gives.
-   * Percentage: the discounts that credits returned to the coupon; null if none.
+   * Set only for duration `once`:
+   * - amount coupon: its remaining amount; null if the coupon was never used. Negative if more was taken off than the
+   *   coupon gives.
+   * - percentage: the discounts that credits returned to the coupon; null if there are none.
    */
   readonly remainingMinor: bigint | null;
   /**
@@ -52,8 +53,8 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 
 /**
  * Returns the coupons of an invoice, each with the amount that it may take off. Credits and usage corrections on the
- * same invoice change this amount: discounts that they returned to the coupon are added, discounts that they took are
- * subtracted. Unless the duration is `once`, only discounts of the same billing period count.
+ * same invoice change this amount. The discounts that they returned to the coupon are added, and the discounts that
+ * corrections took are subtracted. Only discounts of the billing period count, except for duration `once`.
  *
  * @param timeZone time zone of the subscription
  * @param usedBefore coupon entries that the invoice stores for its usage corrections
@@ -118,7 +119,7 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
  * - The corrections discounted another period, and the months of the coupon cannot include both that period and the
  *   billing period of the invoice.
  *
- * The coupon still stays on a draft: if another invoice bills the late usage first, the draft can use the coupon.
+ * The coupon still stays on a draft. If another invoice bills the late usage first, the draft can use the coupon.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -164,7 +165,7 @@ export function leftOf(coupon: CouponContext): bigint | null {
 
 /**
  * Returns the end of the coupon's months. They begin with the given billing period, or with an earlier period that the
- * coupon already discounted. Null if the coupon has no months, or if there is neither period.
+ * coupon already discounted. Null if the coupon has no months, or if neither period is known.
  */
 function endOfMonths(
   coupon: CouponContext,

@@ -22,7 +22,7 @@ export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
   /**
-   * Time of the last change of the credit and earlier lines that the invoice may use; null if not after the present.
+   * Time of the last change to the credit and earlier lines that the invoice may use; null if it is not later than now.
    */
   readonly followsAt?: Date | null;
 }
@@ -33,8 +33,8 @@ export interface NewInvoiceIds {
 }
 
 /**
- * Returns the draft for a billing request, with the amounts that it would have if it were finalized now. It cannot be
- * finalized before its `updatedAt`: `now`, or `followsAt` of the context if that is later.
+ * Returns the draft for a billing request, with the amounts that it would have if it were finalized now. The draft
+ * cannot be finalized before its `updatedAt`. This is `now`, or `followsAt` of the context if that is later.
  */
 export function decideInvoice(
   request: BillingRequest,
@@ -166,8 +166,10 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
 }
 
 /**
- * Calculates the amounts of all lines, including true-ups. Also returns `drafts`, the same lines in the same order, and
- * `terms`, the coupons, taxes and credit that were used.
+ * Returns three results for an invoice:
+ * - `amounts`: the amounts of all lines, including true-ups.
+ * - `drafts`: the same lines in the same order.
+ * - `terms`: the coupons, taxes and credit that were used.
  */
 function priced(
   currency: string,

@@ -21,7 +21,7 @@ import type {
 import { creditOf, type CreditTrace, type LineTrace } from './trace';
 import { billedPartOf, unusedOf } from './unused-time';
 
-/** End of a charge's description if, because of a change, it bills only the rest of a period. */
+/** Ends the description of a charge that bills only the rest of a period, after a change of the subscription. */
 const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {
@@ -48,9 +48,12 @@ export interface LineContext extends Partial<CorrectedBills> {
 }
 
 /**
- * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link sortRank}. Leaves out
- * charges prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. But a
- * credit of 0 is kept if a credit note already credited a part of the line.
+ * Returns the lines for line item requests, sorted by {@link sortRank}. Amounts are rounded, before discounts and tax.
+ * Leaves out:
+ * - charges prorated to zero
+ * - zero usage without a fee
+ * - credits that give back neither money nor a discount. A credit of 0 stays if a credit note already credited a part
+ *   of the line.
  *
  * @param nextId makes the id of the next line
  */
@@ -108,9 +111,9 @@ export function decideLines(
 }
 
 /**
- * Removes late usage (accepted after its period was billed) from the context if it would be alone on the invoice and
- * the request does not set `lateUsage`. It is alone if the request has only credits and charges, and these make no
- * lines, as with a change on the last date of a period that is prorated by days.
+ * Removes late usage (accepted after its period was billed) from the context if nothing else would be on the invoice,
+ * and the request does not set `lateUsage`. Nothing else is on the invoice if the request has only credits and charges
+ * that make no lines. Example: a change on the last date of a period that is prorated by days.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -217,9 +220,12 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from what is now left of the credited line. Returns null if {@link creditLine} does,
- * if another credit line already credits the same line, or if the invoice of the credited line is now void. If the
- * revenue of the credited line was released meanwhile, the credit lowers revenue instead of deferred revenue.
+ * Calculates a credit line again, from what is now left of the credited line. Returns null in three cases:
+ * - {@link creditLine} returns null.
+ * - Another credit line already credits the same line.
+ * - The invoice of the credited line is now void.
+ *
+ * If the revenue of the credited line was released since, the credit lowers revenue instead of deferred revenue.
  *
  * @param context has the finalized lines of the credited item
  * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
@@ -288,9 +294,9 @@ export function creditTraceOf(
 }
 
 /**
- * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. But if a credit
- * note had credited a part of the line, returns a credit of 0 instead of null. This line prevents the note from being
- * voided.
+ * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. If a credit
+ * note already credited a part of the line, returns a credit of 0 instead of null. The credit of 0 prevents the note
+ * from being voided.
  */
 function creditLine(
   line: BilledLine,

@@ -24,8 +24,8 @@ import {
 const LONGEST_DESCRIPTION = 500;
 
 /**
- * Usage counted for a request. `billed` is what finalized, non-void invoices billed for it so far; null for its first
- * bill.
+ * Usage counted for a request. `billed` is what finalized, non-void invoices billed so far for the request; null if the
+ * request is the first bill of the usage.
  */
 export interface CountedUsage {
   readonly request: UsageLineRequest;

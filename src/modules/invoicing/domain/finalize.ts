@@ -9,8 +9,8 @@ import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice
 const DAY_MS = 86_400_000;
 
 /**
- * @param now current time. The invoice is finalized at `now`, or at the time of the last change of the draft if that is
- *   later: see {@link changedAt}
+ * @param now current time. If the last change of the draft is up to a minute later, the invoice is finalized at the
+ *   time of that change; see {@link changedAt}
  */
 export function finalized(
   draft: Invoice,

@@ -7,8 +7,8 @@ import type { UsageLineRequest } from './line-item-request';
 /** Amount of a bill, at list prices, to which coupons of the bill apply. Includes later corrections. */
 export interface BilledAmount {
   /**
-   * The {@link usagePeriodKey} of a line that bills an item for a period, so that later corrections are added under the
-   * same key. Otherwise the id of the line.
+   * Key of the amount. For a line that bills an item for a period, this is the {@link usagePeriodKey}, so that later
+   * corrections are added to the same amount. For other lines it is the id of the line.
    */
   readonly key: string;
   readonly priceId: string | null;
@@ -27,7 +27,8 @@ export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
 }
 
 /**
- * Returns the discounts and taxes of an invoice. They also apply to usage that is added to the invoice later.
+ * Returns the discounts and taxes of an invoice. Usage that is billed later for a period of this invoice gets the same
+ * ones.
  * @param taxRateIds ids of the tax rates of the charge that the usage is added to
  */
 export function termsOfBill(
@@ -62,9 +63,9 @@ export function termsOfBill(
 }
 
 /**
- * Returns the discounts and taxes that now apply to usage of a period if no invoice line bills the usage yet. Normally
- * these are the stored ones (`kept`). If their invoice was voided or regenerated since, those of `latest` apply; but
- * the stored taxes stay if `latest` has no charge.
+ * Returns the discounts and taxes that now apply to usage of a period that no invoice line bills yet.
+ * - The stored ones (`kept`) apply while their invoice is neither void nor regenerated, or if they name no invoice.
+ * - Otherwise those of `latest` apply. If `latest` has no charge, the taxes of `kept` still apply.
  * @param latest the invoice of `kept`, or the newest invoice that regenerates it; undefined if `kept` has no invoice
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {

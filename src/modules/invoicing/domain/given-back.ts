@@ -5,15 +5,15 @@ import { allocate, greater } from '../../../core/money';
 export interface RefundedAmount {
   readonly moneyMinor: bigint;
   /**
-   * Credit that the invoice used, from payments that were later refunded or lost in disputes, in minor units. Excludes
-   * what could be taken from unused credit instead.
+   * Credit that the invoice used, if its payment was later refunded or lost in a dispute, in minor units. Excludes
+   * amounts that unused credit of the same payment can cover.
    */
   readonly creditMinor: bigint;
 }
 
 export const NOTHING_REFUNDED: RefundedAmount = { moneyMinor: 0n, creditMinor: 0n };
 
-/** By invoice id. Invoices without refunds are absent. */
+/** Refunded amounts by invoice id. Invoices without refunds are absent. */
 export type RefundedOf = ReadonlyMap<string, RefundedAmount>;
 
 /** Part of the paid money that went back to the customer, in minor units. */
@@ -26,8 +26,8 @@ export interface ReturnedMoney {
 /** Money and credit of an invoice that went back to the customer, in minor units. */
 export interface ReturnedAmounts extends ReturnedMoney {
   /**
-   * Credit that the invoice used, from payments that were later refunded or lost in disputes. Excludes what could be
-   * taken from unused credit instead.
+   * Credit that the invoice used, if its payment was later refunded or lost in a dispute. Excludes amounts that unused
+   * credit of the same payment can cover.
    */
   readonly lostCreditMinor: bigint;
 }
@@ -35,8 +35,8 @@ export interface ReturnedAmounts extends ReturnedMoney {
 export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0n };
 
 /**
- * Credit that came from a payment, in minor units: `refundedMinor` was taken by refunds, `lostMinor` by lost disputes,
- * and `usedMinor` was used by invoices.
+ * Credit that came from a payment, in minor units. Refunds took `refundedMinor`, lost disputes took `lostMinor`, and
+ * invoices used `usedMinor`.
  */
 export interface CoveredCredit extends ReturnedMoney {
   readonly usedMinor: bigint;
@@ -56,8 +56,8 @@ export interface HeldByInvoice {
 
 /**
  * Returns how much of an invoice may still be credited: what is left of its charges, less the amounts that went back to
- * the customer without a credit note. Null if there are no such amounts: then the only limit is what is left of the
- * credited lines.
+ * the customer without a credit note. Null if no amount went back in this way: then only what is left of the credited
+ * lines is a limit.
  */
 export function maxCreditable(
   { heldMinor, toRefundMinor }: HeldByInvoice,
@@ -101,7 +101,7 @@ export interface LimitedCorrection<Held extends HeldLines> {
   readonly taken: readonly TakenFrom[];
   /** Total of `taken` if refunds made it less than the correction; otherwise null. */
   readonly mostMinor: bigint | null;
-  /** Amounts by which the correction and its parts are taxed. */
+  /** Billed amounts and taxes from which the tax of the correction and of its parts is calculated. */
   readonly held: Held;
 }
 
@@ -109,8 +109,9 @@ export interface LimitedCorrection<Held extends HeldLines> {
  * Divides a usage correction over the invoices that billed the usage, in proportion to the amount left on each. Takes
  * from each invoice at most the amount that remains after refunds.
  *
- * If the correction takes all that several invoices hold, it also takes all tax that is left. Earlier roundings can have
- * left more tax than the rates give for the parts, so each part takes its share of the tax that is left.
+ * A correction that takes everything left on several invoices also takes all tax that is left on them. Earlier
+ * roundings can have left more tax than the rates give for the parts, so each part takes its share of the tax that is
+ * left.
  */
 export function limitCorrection<Held extends HeldLines>(
   amountMinor: bigint,

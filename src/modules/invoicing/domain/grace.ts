@@ -7,8 +7,8 @@ const HOUR_MS = 3_600_000;
  * Returns the end of the grace period, during which an invoice stays a draft; null if it is finalized at once. Only an
  * invoice for the end of a billing period (reason `renewal` or `end`) has a grace period, so that it can bill usage
  * that arrives late. `graceHours` count from the end of the billing period, even if the invoice is made later. An
- * invoice made after these hours has no grace period, and neither has one without requested lines, which only corrects
- * earlier bills.
+ * invoice made after these hours has no grace period. An invoice without requested lines has none either, because it
+ * only corrects earlier bills.
  */
 export function graceEnd(
   { reason, renewsAt, lines }: Pick<BillingRequest, 'reason' | 'renewsAt' | 'lines'>,

@@ -1,8 +1,8 @@
 import type { Invoice } from './invoice';
 
 /**
- * Returns the time of the next automatic charge after `attemptCount` attempts: `now` if the count is 0; null if no
- * attempt is left.
+ * Returns when an invoice is charged automatically again after `attemptCount` attempts. This is `now` if the count is
+ * 0; null if no attempt is left.
  */
 export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
 
@@ -17,7 +17,7 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 /**
  * Returns the time of the next automatic charge of an invoice, after a payment has ended and its reserved amount was
  * freed; null if no further charge is planned.
- * @param wasAttempt true: the payment was a failed automatic charge, and `retry` gives the time. False: the charge is
+ * @param wasAttempt true if the payment was a failed automatic charge: `retry` gives the time. Otherwise the charge is
  *   due now, if `retry` still plans one and no payment is pending
  */
 export function nextAttemptAt(
@@ -37,8 +37,8 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the `collectAt` of an invoice that is void, written off or wholly credited: `now`. Nothing is charged then. A
- * background job ends the collection of the invoice, and makes the subscription active again if it has no other open
+ * Returns the `collectAt` of an invoice that is void, written off or wholly credited: `now`. A background job then ends
+ * the collection of the invoice, without a charge. It makes the subscription active again if there is no other open
  * invoice. Null if the invoice is not charged automatically or bills no subscription.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
@@ -53,8 +53,10 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Summarizes the failed automatic charges of the open invoices of a subscription; null if none failed. `failed`: each
- * failed invoice has another attempt planned or in flight. `used_up`: at least one has neither.
+ * Summarizes the failed automatic charges of the open invoices of a subscription:
+ * - null: no charge failed.
+ * - `failed`: each failed invoice has another attempt planned or in flight.
+ * - `used_up`: at least one failed invoice has no attempt planned or in flight.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

@@ -52,9 +52,9 @@ export interface InvoiceCoupon {
   readonly amountOffMinor: bigint | null;
   readonly amountMinor: bigint;
   /**
-   * Discounts that this invoice returned to the coupon: by usage corrections if `correctedFrom` is present, otherwise
-   * by credits. Unless the duration is `once`, credits return only discounts of the same billing period. Absent from
-   * older invoices.
+   * Discounts that this invoice returned to the coupon. In an entry with `correctedFrom`, usage corrections returned
+   * them; in other entries, credits did. Discounts that credits returned count only if they belong to the same billing
+   * period, except for duration `once`. Absent from older invoices.
    */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
@@ -107,8 +107,8 @@ export interface InvoiceLine {
   /** Id of the line whose unused part this credit line takes back; null for other lines. */
   readonly creditsLineId: string | null;
   /**
-   * Amount that credit lines and credit notes have taken back so far. Can be more than `amount`: if a credit for unused
-   * time also takes back the true-up of a charge, all of it counts on the line of the charge.
+   * Amount that credit lines and credit notes have taken back so far. It can exceed `amount`: a credit for unused time
+   * that also takes back the true-up of a charge counts in full on the line of the charge.
    */
   readonly credited: bigint;
   /** Part of `net` that credit notes have taken back so far. */

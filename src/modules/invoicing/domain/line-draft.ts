@@ -2,7 +2,7 @@ import type { Price } from '../../../core/rating';
 import type { InvoiceLine } from './invoice';
 import type { ChargeLineRequest, UsageLineRequest } from './line-item-request';
 
-/** Before discounts and tax. */
+/** Invoice line before its discounts and taxes are calculated. */
 export type LineDraft = Pick<
   InvoiceLine,
   | 'id'

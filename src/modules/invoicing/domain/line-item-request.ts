@@ -37,20 +37,20 @@ export interface UsageLineRequest {
   readonly period: Period;
   readonly fullPeriod: Period;
   /**
-   * Start of the billing period. A `weighted_sum` meter averages a level over time. At this time the level becomes 0,
-   * unless the meter is recurring (its level goes on from period to period).
+   * Start of the billing period. A `weighted_sum` meter averages a level over time. The level starts at 0 at this
+   * instant, unless the meter is recurring: then it continues from the period before.
    */
   readonly heldSince: Date;
   /**
-   * Proration of the price's minimum, maximum and base fee (the charge for a usage of 0); null: not prorated. The charge
-   * for the usage itself is never prorated.
+   * Proration of the price's minimum, maximum and base fee (the charge for a usage of 0); null: not prorated. The
+   * charge for the usage itself is never prorated.
    */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
   /**
-   * Discounts and taxes of the first bill of the period, if that bill has no line for this usage. If no invoice was
-   * made, because nothing was due, the discounts and taxes that it would have had.
+   * Discounts and taxes of the first bill of the period. Present only if that bill has no line for this usage. If
+   * nothing was due and no invoice was made, these are the discounts and taxes that it would have had.
    */
   readonly billTerms?: BillTerms;
 }

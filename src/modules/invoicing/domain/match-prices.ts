@@ -21,7 +21,7 @@ export interface MatchFault {
  * not known.
  * - `replacements`: null for a sold price without a new price of its name.
  * - `unmatched`: sold prices that the new price of their name does not match. Bills with them cannot be simulated.
- * - `faults`: new prices that repeat a name, or that in no version match all prices of their name.
+ * - `faults`: new prices that repeat a name, or for which no version exists whose prices of that name all match.
  *
  * @param sold prices of each version
  */

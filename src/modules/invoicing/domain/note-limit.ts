@@ -8,14 +8,14 @@ import {
 } from './credit-note';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** The largest total of a further credit note, and what lowers it. In minor units, with tax. */
+/** The largest total of a further credit note, and the amounts that lower it. In minor units, with tax. */
 export interface NoteLimit {
   readonly creditableTotalMinor: bigint;
   /** Charges of the invoice. A line that lowers a charge to its maximum is subtracted; other negative lines are not. */
   readonly chargedMinor: bigint;
   /**
-   * Negative lines such as a one-off line of -400. Not lines that lower a charge to its maximum or credit other
-   * invoices.
+   * Negative lines such as a one-off line of -400. Excludes lines that lower a charge to its maximum, and lines that
+   * credit other invoices.
    */
   readonly takenOffMinor: bigint;
   /** Credits and usage corrections on this invoice that give back charges of other invoices. */
@@ -28,8 +28,9 @@ export interface NoteLimit {
   /** Lost in disputes without a credit note. */
   readonly lostMinor: bigint;
   /**
-   * Credit that the invoice used, from payments that were later refunded or lost in disputes. 0 if it does not limit
-   * the new note.
+   * Credit that the invoice used, from payments that were later refunded or lost in disputes. It limits only a note
+   * that refunds pay out in part: the credit that any other note gives covers the loss. 0 if it does not limit the new
+   * note.
    */
   readonly lostCreditMinor: bigint;
 }
@@ -38,10 +39,9 @@ export interface NoteLimit {
  * Returns the largest total of a further note. It is the smaller of two amounts:
  * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
  * - the amount of the charges that was not credited yet
- * Amounts lost in disputes without a note lower both. Refunds without a note lower them only if the new note is settled
- * by credit, because a note that is settled by refund may document these refunds.
- * If refunds are to pay out a part of the note, credit that the invoice used is also excluded if its payment was later
- * refunded or lost in a dispute. Other notes do not have this limit, because the credit that they give covers the loss.
+ *
+ * Both exclude amounts that went back to the customer without a note: `refundedMinor`, `lostMinor` and
+ * `lostCreditMinor` of {@link NoteLimit}.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -98,7 +98,6 @@ function givesBack({ creditsLineId, amount, trace }: InvoiceLine): boolean {
   );
 }
 
-/** Returns the total of lines, with tax. */
 function grossOf(lines: readonly InvoiceLine[]): bigint {
   return lines.reduce((sum, { net, tax }) => sum + net + tax, 0n);
 }
@@ -106,8 +105,8 @@ function grossOf(lines: readonly InvoiceLine[]): bigint {
 export function explainLimit(limit: NoteLimit): string {
   const { chargedMinor, takenOffMinor, onInvoiceMinor, laterMinor, creditNotesMinor } = limit;
   const { refundedMinor, lostMinor, lostCreditMinor } = limit;
-  // Credits on this invoice lower what was paid for it, and credits on later invoices lower what is left of its charges. The
-  // larger of them limits the note.
+  // Credits on this invoice lower the amount paid for it. Credits on later invoices lower what is left of its charges.
+  // The larger of the two limits the note.
   const isOnInvoice = onInvoiceMinor >= laterMinor;
   const parts = [
     [takenOffMinor, 'taken off by negative lines'],

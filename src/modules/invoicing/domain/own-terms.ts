@@ -45,9 +45,10 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
 }
 
 /**
- * Returns the tax treatment that an invoice prints as a note. The charges of an invoice can differ in it, because usage
- * that is added to an earlier bill keeps the treatment of that bill. If some are under reverse charge and others
- * exempt, returns reverse charge, which an invoice must state. Without charges, returns the treatment of the invoice.
+ * Returns the tax treatment that an invoice prints as a note. Charges of one invoice can have different treatments,
+ * because usage that is added to an earlier bill keeps the treatment of that bill. If some charges are under reverse
+ * charge and others exempt, returns reverse charge, which an invoice must state. Without charges, returns the treatment
+ * of the invoice.
  */
 export function printedTaxTreatment({
   lines,

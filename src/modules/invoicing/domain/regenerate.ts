@@ -48,8 +48,8 @@ export function isNoLongerOwed(
 
 /**
  * Returns the draft that regenerates a void invoice. It has the same charges, the usage that is still to be billed, and
- * the same credits, limited to what is now left of the credited lines. Discounts and taxes are those of the context.
- * Charges in advance for periods that are over are earned at once, not deferred.
+ * the same credits. A credit is at most what is now left of the credited line. Discounts and taxes are those of the
+ * context. Charges in advance for periods that are over are earned at once, not deferred.
  *
  * @param context has the finalized lines of the items that the void invoice credits
  */

@@ -12,7 +12,7 @@ import type { TraceStep } from '../../../core/rating';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import { evaluateUsage, exactUsage, type UsageTrace } from './usage';
 
-/** How the amount of a line was calculated. {@link evaluate} calculates the amount again from this record. */
+/** Record of how the amount of a line was calculated. {@link evaluate} calculates the amount again from it. */
 export type LineTrace = RatedTrace | UsageTrace | CreditTrace | TrueUpTrace | FixedTrace;
 
 export interface RatedTrace {

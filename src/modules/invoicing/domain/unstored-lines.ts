@@ -51,10 +51,10 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns a usage line for a billed period that has none stored, because the amount was 0. If there was usage, the line
- * is a usage correction, even if the period has no stored line to correct. Otherwise it is the first bill of the
- * period. Returns null if there was no usage and a stored line bills the period, such as a true-up, or the record has
- * no `billTerms`.
+ * Returns the usage line of a billed period that was not stored, because its amount was 0.
+ * - If there was usage, or a stored line bills usage of the period, the line is a usage correction.
+ * - Otherwise the line is the first bill of the period. Null if a stored line bills the period, such as a true-up, or
+ *   if the record has no `billTerms`.
  * @param lines lines of finalized, non-void invoices
  */
 export function unstoredUsage(

@@ -4,10 +4,11 @@ import type { CreditLineRequest } from './line-item-request';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Returns the part of the full period that a line billed; null: all of it. If it is compared with a part in the same
- * `unit`, it is counted again, as time zone data that are newer than the line can give it another number of days. Even a
- * line without proration can have billed only a part, because a plan without proration charges the full price for a
- * short first period.
+ * Returns the part of the full period that a line billed; null: all of it.
+ * - A proration in the given `unit` is counted again: newer time zone data can give another number of days.
+ * - A proration in another unit is returned as stored.
+ * - A line without proration can also have billed only a part. A plan without proration charges the full price for a
+ *   short first period.
  */
 export function billedPartOf(line: InvoiceLine, unit: Proration['unit']): Proration | null {
   const { proration, period, fullPeriod } = line;

@@ -41,8 +41,8 @@ export function linesOfUsage(
  * Returns the record of billed usage, from which late usage (accepted after its period was billed) is found and billed.
  *
  * @param lines lines of the invoice that bills the usage
- * @param terms discounts and taxes of that invoice; if no invoice was made, those that it would have had; null: none.
- *   Stored only if no line bills the usage; otherwise they are found through that line
+ * @param terms discounts and taxes of that invoice, or those that it would have had if no invoice was made; null: none.
+ *   Stored only if no line bills the usage. Otherwise they are read through that line
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,
@@ -75,8 +75,9 @@ export function toUsageRequest(kept: unknown): UsageLineRequest {
 }
 
 /**
- * Returns the line that bills the usage of each group. A correction bills all groups. Returns no line for any group if
- * the lines have other usage than is counted now, as on a regenerated invoice, because their traces lack the difference.
+ * Returns a function that finds the line that bills the usage of a group. A usage correction bills all groups. If the
+ * lines bill other usage than is counted now, the function finds no line, because their traces lack the difference.
+ * This can happen on a regenerated invoice.
  */
 function linesByGroup(
   lines: readonly InvoiceLine[],

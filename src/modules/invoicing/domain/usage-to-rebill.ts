@@ -7,15 +7,19 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice, by how the invoice that regenerates it bills it. Late usage (accepted after its period was
- * billed) is rated again, and so is usage whose amount still to be billed differs from the amount on the void invoice.
+ * Usage of a void invoice, by how the invoice that regenerates it bills the usage. Late usage (accepted after its
+ * period was billed) is rated again. Other usage is rated again only if the amount still to be billed differs from the
+ * amount on the void invoice.
  */
 export interface UsageToRebill {
   /** Usage that changed, and that no other invoice billed. It is billed in full, as counted now. */
   readonly first: readonly CountedUsage[];
   /** Late usage, and usage that other invoices billed in part or in whole. Only the unbilled difference is billed. */
   readonly late: readonly CountedUsage[];
-  /** Usage whose amount still to be billed is the same as on the void invoice. Its lines are billed again as they are. */
+  /**
+   * Usage whose amount still to be billed is the same as on the void invoice. The lines of the void invoice are billed
+   * again.
+   */
   readonly unchanged: readonly CountedUsage[];
 }
 

@@ -38,7 +38,7 @@ export interface MeterSnapshot {
   readonly groupBy: readonly string[];
 }
 
-/** Usage billed by one line: that of one group, or of all groups together. */
+/** Usage billed by one line: the usage of one group, or of all groups together. */
 export interface UsagePart {
   /** Null: all groups together. */
   readonly group: UsageGroup | null;
@@ -112,7 +112,7 @@ export interface UsageTrace {
   readonly price: Price;
   readonly meter: MeterSnapshot;
   readonly isByGroup: boolean;
-  /** Identifies, together with the meter, the counted events. */
+  /** Period of the counted events. The period and the meter together identify the events. */
   readonly period: Period;
   readonly countedFrom: Date;
   readonly upToPosition: bigint;

@@ -117,7 +117,8 @@ function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details
 }
 
 /**
- * Returns the time zone of a line whose period starts or ends with that of the invoice; null if there is no such line.
+ * Returns the time zone of a line whose period starts or ends together with the period of the invoice; null if there is
+ * no such line.
  */
 function periodTimeZone({ lines, periodStartAt, periodEndAt }: Invoice): string | null {
   const line = lines.find(
