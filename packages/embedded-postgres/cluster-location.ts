@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdir, rename, stat } from 'node:fs/promises';
+import { readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findServer, stopServer } from './control';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
@@ -31,12 +31,15 @@ const LOCATION_FILE = 'postgres-cluster';
  * server's user can enter it, otherwise below /var/lib/billing-engine.
  *
  * @throws {EmbeddedPostgresError} when an existing cluster cannot be reached, or the location file names a cluster that
- *   is missing
+ *   is missing or belongs to another directory
  */
 export async function locateCluster(directory: string, log: Log): Promise<Cluster> {
   const inside = join(directory, 'cluster');
   const recorded = (await readIfExists(join(directory, LOCATION_FILE)))?.trim();
-  if (await isComplete(recorded ?? inside)) return existingCluster(recorded ?? inside);
+  if (await isComplete(recorded ?? inside)) {
+    if (recorded !== undefined) await claimRecorded(directory, recorded);
+    return existingCluster(recorded ?? inside);
+  }
   if (recorded !== undefined) {
     throw new EmbeddedPostgresError(
       `According to ${LOCATION_FILE}, the data of ${directory} is in ${recorded}, but it is missing there. Restore it, ` +
@@ -55,6 +58,32 @@ export async function locateCluster(directory: string, log: Log): Promise<Cluste
 
 async function isComplete(dataDirectory: string): Promise<boolean> {
   return (await readIfExists(join(dataDirectory, COMPLETE_MARKER_FILE))) !== undefined;
+}
+
+/**
+ * Refuses the cluster of another directory that records it too: `directory` is a copy of that directory, and would share
+ * its data. If that directory is gone, `directory` was renamed or restored, and the cluster is marked as its own.
+ */
+async function claimRecorded(directory: string, dataDirectory: string): Promise<void> {
+  const mark = join(dataDirectory, COMPLETE_MARKER_FILE);
+  const other = (await readIfExists(mark))?.trim() ?? '';
+  if (other === directory) return;
+  // The mark may be empty.
+  const location = other === '' ? undefined : await readIfExists(join(other, LOCATION_FILE));
+  if (location?.trim() === dataDirectory && !(await isSame(other, directory))) {
+    throw new EmbeddedPostgresError(
+      `${directory} is a copy of ${other}: its file ${LOCATION_FILE} names the data of that directory, ${dataDirectory}. ` +
+        `To use a copy of the data, write its path to that file; to replace ${other}, move it away first.`,
+    );
+  }
+  // In place, so that the file keeps its owner.
+  await writeFile(mark, `${directory}\n`);
+}
+
+/** Returns true if two paths lead to one directory, as with a bind mount. */
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([stat(one), stat(other)]);
+  return a.dev === b.dev && a.ino === b.ino;
 }
 
 async function existingCluster(dataDirectory: string): Promise<Cluster> {

@@ -28,7 +28,7 @@ providers; usage events have keys of their own. Errors are
 \`RateLimit\` and \`RateLimit-Policy\` as well. CSV and PDF files have a \`Content-Disposition\`. Any request may get
 408, 417 or 431.
 
-With \`AUTH=required\`, every operation with \`security\` needs a credential that has the scope of the operation. With
+With \`AUTH=required\`, every operation with \`x-required-scope\` needs a credential with this scope. With
 \`AUTH=open\`, the default on loopback, none is needed.`;
 
 const SECURITY = {

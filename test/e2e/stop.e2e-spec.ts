@@ -97,6 +97,8 @@ describe('a process that is stopped', () => {
     return outcome;
   };
 
+  const get = (path: string) => fetch(`http://localhost:${port}${path}`);
+
   const openNdjson = (): Promise<Socket> => open('/v1/usage-events', 'application/x-ndjson');
 
   /** Waits for the answer to a further request, so that the service has read what was sent before. */
@@ -206,8 +208,41 @@ describe('a process that is stopped', () => {
     expect(await ended).toEqual([0, null]);
   });
 
+  it('does not wait for clients that send nothing, half a head, or the rest of an answered request', async () => {
+    const [, half, answered] = [await connectTo(), await connectTo(), await connectTo()];
+    half.write('POST /v1/customers HTTP/1.1\r\nHost: localhost\r\n');
+    answered.write('DELETE /v1/none HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{');
+    await once(answered, 'data');
+    await untilRequestsArrived();
+    service.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('gives bodies a second that begin while it still listens', async () => {
+    await monitor.query('BEGIN');
+    await monitor.query('LOCK TABLE rate_limit_count');
+    expect((await get('/v1/customers')).status).toBe(200);
+    await untilSessionsWait(engine.database);
+    service.kill('SIGTERM');
+    await until('it is not ready', async () => (await get('/health/ready')).status === 503);
+    const openJson = () => open('/v1/customers', 'application/json', 'Content-Length: 17');
+    for (const [begin, body, answer] of [
+      [openJson, '{"name":"Packet"}', /^HTTP\/1\.1 201 [^]*"name":"Packet"/],
+      [openNdjson, `${chunk(linesOf(1))}${END}`, /^HTTP\/1\.1 200 [^]*"accepted":1/],
+    ] as const) {
+      const whole = await begin();
+      expect((await get('/health/live')).status).toBe(200);
+      whole.write(body);
+      expect(await text(whole)).toMatch(answer);
+      const stalled = await begin();
+      expect(await text(stalled)).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
+    }
+    expect(await countLockWaits(engine.database)).toBe(1);
+    await monitor.query('ROLLBACK');
+    expect(await ended).toEqual([0, null]);
+  });
+
   it('is not ready, although an exchange of request counts waits', async () => {
-    const get = (path: string) => fetch(`http://localhost:${port}${path}`);
     await monitor.query('BEGIN');
     await monitor.query('LOCK TABLE rate_limit_count');
     expect((await get('/v1/customers')).status).toBe(200);

@@ -262,28 +262,69 @@ it('a process without a number keeps its other connections while the database ac
   }
 });
 
-it('a process that is closed while it connects again leaves no session on the database', async () => {
-  const database = await createTestDatabase();
-  const engine = await startTestApp({ databaseUrl: database.url });
-  const holder = new Client(database.url);
-  try {
+describe('a process that is closed', () => {
+  let database: TestDatabase;
+  let holder: Client;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    holder = new Client(database.url);
     await holder.connect();
-    // Requested like the lock of a rotation of the encryption keys, and granted when the session has ended.
-    const held = holder.query(`SELECT pg_advisory_lock(720576, hashtext('test'))`);
-    await breakSession(engine);
-    await held;
-    await untilStatementWaits(engine, 'pg_advisory_lock_shared');
-    await engine.close();
-    await holder.query('SELECT pg_advisory_unlock_all()');
-    await until('no session is left', async () => {
+  });
+
+  afterEach(async () => {
+    await holder.end();
+    await database.drop();
+  });
+
+  const untilNoSessionIsLeft = () =>
+    until('no session is left', async () => {
       const { rows } = await holder.query(
         `SELECT FROM pg_stat_activity
          WHERE datname = current_database() AND starts_with(application_name, 'billing-engine')`,
       );
       return rows.length === 0;
     });
-  } finally {
-    await holder.end();
-    await database.drop();
-  }
+
+  it.each([
+    ['', 'SELECT'],
+    [', after its key was retired', `UPDATE encryption_key_use SET status = 'retiring'`],
+  ])('while it connects again%s leaves no session and does not end its host', async (_, sql) => {
+    const endHost = jest.spyOn(process, 'kill').mockReturnValue(true);
+    const { exitCode } = process;
+    const engine = await startTestApp({ databaseUrl: database.url });
+    try {
+      // Requested like the lock of a rotation of the encryption keys, and granted when the session has ended.
+      const held = holder.query(`SELECT pg_advisory_lock(720576, hashtext('test'))`);
+      await breakSession(engine);
+      await held;
+      await untilStatementWaits(engine, 'pg_advisory_lock_shared');
+      await engine.close();
+      await holder.query(sql);
+      await holder.query('SELECT pg_advisory_unlock_all()');
+      await untilNoSessionIsLeft();
+      expect(endHost).not.toHaveBeenCalled();
+    } finally {
+      endHost.mockRestore();
+      process.exitCode = exitCode;
+    }
+  });
+
+  it('while it begins to listen for due work again leaves no session', async () => {
+    const proxy = await DatabaseProxy.before(database.url);
+    const engine = await startTestApp({ databaseUrl: proxy.url, environment: { ROLE: 'worker' } });
+    try {
+      proxy.inject((statement) => (statement.startsWith('LISTEN') ? { kind: 'hold' } : null));
+      await holder.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
+      );
+      await until('it listens again', () => proxy.heldBytes > 0);
+      await engine.close();
+      proxy.release();
+      await untilNoSessionIsLeft();
+    } finally {
+      await proxy.close();
+    }
+  });
 });

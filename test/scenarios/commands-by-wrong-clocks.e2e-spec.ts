@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type EndedCommand, runCommand } from '../support/command';
+import { DatabaseProxy } from '../support/database-proxy';
 import { post } from '../support/requests';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -57,5 +58,24 @@ describe('a command on a machine whose clock is wrong', () => {
     }
     expect(await rowsOf('api_key')).toEqual([]);
     expect((await runAhead(-40, 'keys', ['list'])).code).toBe(0);
+  });
+
+  it('creates no key and says why if the clocks cannot be compared', async () => {
+    const proxy = await DatabaseProxy.before(engine.databaseUrl);
+    try {
+      proxy.inject((statement) =>
+        statement.startsWith('SELECT (extract(epoch FROM clock_timestamp())')
+          ? { kind: 'cut' }
+          : null,
+      );
+      const words = ['create', '--name', 'unknown'];
+      const { code, stderr } = await runCommand('keys', words, { databaseUrl: proxy.url });
+      expect(stderr).toMatch(/^The clock of this process has not been compared .*\n$/m);
+      expect(stderr).not.toContain('    at ');
+      expect(code).toBe(1);
+    } finally {
+      await proxy.close();
+    }
+    expect(await rowsOf('api_key')).toEqual([]);
   });
 });

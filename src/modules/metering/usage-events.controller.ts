@@ -58,7 +58,7 @@ export class UsageEventsController {
     @Caller() caller: Principal,
   ): Promise<AppendResultDto> {
     const { ndjsonIdleTimeoutMs: longestPauseMs } = this.configuration;
-    const { stopping } = this.lifecycle;
+    const { bodyDeadline: stopping } = this.lifecycle;
     const report = readUsageRequest(request, { longestPauseMs, stopping });
     return toAppendResultDto(await this.store(report, request, caller));
   }

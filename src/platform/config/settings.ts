@@ -48,7 +48,7 @@ export const SETTINGS = {
     fallback: '20',
     ...integerBetween(2, 500),
     meaning:
-      'Maximum number of database connections of the pool of each process, which has up to 13 more.',
+      'Maximum number of database connections of the pool of each process. The process has up to 13 more.',
   }),
   DATABASE_STATEMENT_TIMEOUT_MS: setting({
     fallback: '30000',

@@ -33,8 +33,7 @@ const ANSWERED_LINGER_MS = 20_000;
  * request would take two to three times as long.
  */
 export class HttpAdapter extends ExpressAdapter {
-  /** Connections whose rest is discarded. */
-  private readonly lingering = new Set<Socket>();
+  private readonly connections = new Set<Socket>();
   private isClosing = false;
 
   /**
@@ -88,18 +87,32 @@ export class HttpAdapter extends ExpressAdapter {
       },
       inTurn(express),
     );
+    server.on('connection', (socket) => {
+      this.connections.add(socket);
+      socket.once('close', () => this.connections.delete(socket));
+    });
     this.setHttpServer(server);
   }
 
+  /**
+   * Stops listening, and waits until all connections are closed. Node closes idle connections, but waits without a limit
+   * for those that have sent nothing, a part of a head, or a part of the body of an answered request. Closes them after
+   * {@link LINGER_MS}.
+   */
   override close(): ReturnType<ExpressAdapter['close']> {
     this.isClosing = true;
-    for (const socket of this.lingering) destroyLater(socket, LINGER_MS);
+    // Looks after pending input was read, because this process may have been suspended.
+    setTimeout(() => setImmediate(() => this.closeUnanswering()), LINGER_MS).unref();
     return super.close();
   }
 
+  private closeUnanswering(): void {
+    for (const socket of this.connections) {
+      if (currentAnswer(socket) === null) socket.destroy();
+    }
+  }
+
   private lingerAnswered(socket: Socket): void {
-    this.lingering.add(socket);
-    socket.once('close', () => this.lingering.delete(socket));
     closeSoon(socket, this.isClosing ? LINGER_MS : ANSWERED_LINGER_MS);
   }
 }

@@ -82,7 +82,8 @@ export interface OperationOptions {
   readonly key?: 'required' | 'optional';
   /**
    * Inputs of the operation. Default: derived from the parameters of the handler. A handler with a body but without
-   * `If-Match` needs either `key`, or `reads: 'body'` to state that it takes no key.
+   * `If-Match` needs either `key`, or `reads: 'body'` to state that it takes no key. `raw` is only for handlers that read
+   * the request itself.
    */
   readonly reads?: Reads;
   /** True for a GET whose `ETag` covers the whole answer, so that `If-None-Match` can lead to a 304. */

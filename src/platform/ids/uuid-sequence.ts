@@ -7,8 +7,8 @@ const MAX_COUNTER = 0xfff;
 
 /**
  * Makes UUIDv7 that sort in the order in which they were made (RFC 9562, section 6.2, method 1), also while the clock is
- * a little behind the last one. If the clock is further behind, the last one was made at a wrong time, and the next one
- * begins at the clock again. The package `uuid` would keep the wrong time for all later ones.
+ * a little behind the last one. If the clock is further behind, the last one was made at a wrong time or the clock is
+ * wrong now, and the next one begins at the clock again. The package `uuid` would keep the wrong time for all later ones.
  */
 export class UuidSequence {
   private lastMs = 0;

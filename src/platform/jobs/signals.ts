@@ -87,10 +87,12 @@ export class Signals implements OnApplicationBootstrap, BeforeApplicationShutdow
         this.listenAgain();
       });
       await client.query(`LISTEN ${CHANNEL}`);
-      this.listener = client;
+      if (this.stopped) await client.end();
+      else this.listener = client;
     } catch (error) {
-      this.logger.warn({ err: error }, 'LISTEN failed; falling back to polling');
       void client?.end().catch(() => undefined);
+      if (this.stopped) return;
+      this.logger.warn({ err: error }, 'LISTEN failed; falling back to polling');
       this.listenAgain();
     }
   }

@@ -3,6 +3,9 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { serviceUnavailable } from '../errors';
 
+/** Time for which a body may arrive if its reading begins while the process stops. */
+const LATE_BODY_MS = 1_000;
+
 /** Tracks whether this process still accepts new work. */
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
@@ -18,6 +21,15 @@ export class Lifecycle implements OnModuleDestroy {
   /** Signal that is aborted when the process starts to stop. */
   get stopping(): AbortSignal {
     return this.stop.signal;
+  }
+
+  /** Signal for a body whose reading begins now. It is aborted when the body is to be refused unless it is complete. */
+  get bodyDeadline(): AbortSignal {
+    if (!this.draining) return this.stop.signal;
+    const late = new AbortController();
+    // Checks after pending input was read, because this process may have been suspended.
+    setTimeout(() => setImmediate(() => late.abort()), LATE_BODY_MS).unref();
+    return late.signal;
   }
 
   get bodiesInFlight(): number {
@@ -56,8 +68,7 @@ export class Lifecycle implements OnModuleDestroy {
       };
       this.reading.add(giveUp);
       void read(request, response, done);
-      // One turn later, because a body that came with its headers is complete only then.
-      if (this.draining) setImmediate(giveUp);
+      if (this.draining) this.bodyDeadline.addEventListener('abort', giveUp);
     };
   }
 }

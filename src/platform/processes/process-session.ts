@@ -176,6 +176,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       this.isFailing = false;
     } catch (error) {
       void client?.end().catch(() => undefined);
+      if (this.stopped) return;
       if (error instanceof ConfigurationError) throw error;
       this.logFailure(error);
       if (isConnectionLimit(error)) this.makeRoom();

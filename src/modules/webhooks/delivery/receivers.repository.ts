@@ -46,7 +46,8 @@ const SUBSCRIPTIONS = `
 
 /**
  * Stores a former subscription. If former ones end later, because the clock of another process was ahead, the first of
- * them applied until now. It then ends now, and the others applied to no ids.
+ * them applied until now. It then ends now. The others applied only to events of a process whose clock is ahead, which go
+ * by the new settings.
  */
 const KEEP_SUBSCRIPTION = `
   WITH later AS (
