@@ -10,7 +10,7 @@ import { unusedOf } from './unused-time';
 import type { ItemUsage, MeterSnapshot, TracedPart } from './usage';
 import { linesOfUsage } from './usage-bill';
 
-/** Newest record of the billed usage of an item and period, if no invoice line bills this usage. */
+/** Newest record of the billed usage of an item and period, if no invoice line has this usage. */
 export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
   readonly id: string;
   readonly customerId: string;
@@ -51,10 +51,10 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns a usage line for a billed period that has none stored, because the amount was 0. If there was usage, the line
- * is a usage correction, even if the period has no stored line to correct. Otherwise it is the first bill of the
- * period. Returns null if there was no usage and a stored line bills the period, such as a true-up, or the record has
- * no `billTerms`.
+ * Returns a usage line of 0 for billed usage that no stored line has, because its amount was 0 or the stored lines have
+ * other usage. If there was usage, the line is a usage correction, even if the period has no stored line to correct.
+ * Otherwise it is the first bill of the period. Returns null if there was no usage and a stored line bills the period,
+ * such as a true-up, or the record has no `billTerms`.
  * @param lines lines of finalized, non-void invoices
  */
 export function unstoredUsage(
