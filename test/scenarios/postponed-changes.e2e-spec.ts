@@ -238,36 +238,91 @@ describe('a change with proration after one without', () => {
     await story.verify();
   });
 
-  // 1 seat up to the change at noon, and 3 seats after it, at 100 a day.
-  it.each([
-    ['day', 'second', 'in_advance', 1_550 + 3 * 1_450],
-    ['second', 'day', 'in_advance', 1_500 + 3 * 1_500],
-    ['day', 'second', 'in_arrears', 1_550 + 3 * 1_450],
-    ['second', 'day', 'in_arrears', 1_500 + 3 * 1_500],
-    ['second', 'second', 'in_arrears', 1_550 + 3 * 1_450],
-  ])(
-    'counts a new quantity in one unit, if it is by %s and the postponed version by %s (%s)',
-    async (former, next, timing, expected) => {
+  describe('of the quantity', () => {
+    /** 1 seat up to the change at noon, and 3 seats after it, at 100 a day. */
+    async function begin(former: string, next: string, timing: string) {
       const story = await Story.begin(engine, START);
       const seats = (unit_amount: string) => [{ ...seat, timing, unit_amount }];
       const plan = await story.planOf(seats('3000'), { proration: former });
-      const { id } = await story.subscribe(plan.id);
+      const { id, plan_version_id: first } = await story.subscribe(plan.id);
+      const activate = (unit_amount: string, proration: string) =>
+        post(engine, `/v1/plans/${plan.id}/versions`, { prices: seats(unit_amount), proration });
+      const change = (body: object) =>
+        story.command(id, 'change', { when: 'now', proration: 'prorate', ...body });
       await story.advance(POSTPONED);
-      const version = { prices: seats('6000'), proration: next };
-      await post(engine, `/v1/plans/${plan.id}/versions`, version);
-      const later = { plan_version: 'latest', when: 'now', proration: 'none' };
-      await story.command(id, 'change', later);
+      await activate('6000', next);
+      await change({ plan_version: 'latest', proration: 'none' });
       await story.advance('2026-04-16T12:00:00.000Z');
-      const change = { quantity: '3', when: 'now', proration: 'prorate' };
-      await story.command(id, 'change', change);
-      await story.advance(MAY);
-      const ofApril = (await story.invoices())
+      await change({ quantity: '3' });
+      const cancelAt = async (at: string): Promise<void> => {
+        await story.advance(at);
+        await story.command(id, 'cancel', { when: 'now', credit_unused: true });
+      };
+      return { story, first, activate, change, cancelAt };
+    }
+
+    const sumOf = async (story: Story, isCounted: (start: string) => boolean): Promise<number> =>
+      (await story.invoices())
         .flatMap(({ lines }) => lines)
-        .filter(({ period_end: end }) => end !== null && end <= MAY);
-      expect(ofApril.reduce((total, { amount }) => total + amount, 0)).toBe(expected);
-      await story.verify();
-    },
-  );
+        .filter(({ period_start }) => isCounted(period_start ?? ''))
+        .reduce((total, { amount }) => total + amount, 0);
+
+    it.each([
+      ['day', 'second', 'in_advance', 1_500 + 3 * 1_500],
+      ['second', 'day', 'in_advance', 1_550 + 3 * 1_450],
+      ['second', 'day', 'in_arrears', 1_550 + 3 * 1_450],
+      ['day', 'none', 'in_advance', 1_500 + 3 * 1_500],
+    ])(
+      'counts both sides as the former version, by %s, if the postponed one is by %s (%s)',
+      async (former, next, timing, expected) => {
+        const { story } = await begin(former, next, timing);
+        await story.advance(MAY);
+        expect(await sumOf(story, (start) => start < MAY)).toBe(expected);
+        await story.verify();
+      },
+    );
+
+    it.each([
+      ['day', 'none', 'in_advance', 1_500 + 3 * 500],
+      ['day', 'second', 'in_advance', 1_500 + 3 * 500],
+      ['second', 'day', 'in_advance', 1_550 + 3 * 400],
+      // In advance, an end is not credited.
+      ['none', 'second', 'in_advance', 1_500 + 3 * 1_500],
+      ['none', 'second', 'in_arrears', 1_500 + 3 * 500],
+    ])(
+      'ends as the former version says, by %s, if the postponed one is by %s (%s)',
+      async (former, next, timing, expected) => {
+        const { story, cancelAt } = await begin(former, next, timing);
+        await cancelAt('2026-04-20T12:00:00.000Z');
+        expect(await sumOf(story, () => true)).toBe(expected);
+        await story.verify();
+      },
+    );
+
+    // 9,000 for the 31 days of May. With `none`, an end is billed in full.
+    describe.each(['the former version', 'a newer version with its terms'])('and then %s', (to) => {
+      it.each([
+        ['day', 'none', 'in_advance', 9_000 - 4_355],
+        ['day', 'second', 'in_arrears', 4_645],
+        ['second', 'none', 'in_advance', 9_000 - 4_500],
+        ['none', 'second', 'in_arrears', 9_000],
+      ])(
+        'bills nothing, and ends later by %s, if the postponed one is by %s (%s)',
+        async (former, next, timing, expected) => {
+          const { story, first, activate, change, cancelAt } = await begin(former, next, timing);
+          const before = await story.amounts();
+          await story.advance('2026-04-20T00:00:00.000Z');
+          const isFormer = to === 'the former version';
+          if (!isFormer) await activate('3000', former);
+          await change({ plan_version: isFormer ? first : 'latest' });
+          expect(await story.amounts()).toEqual(before);
+          await cancelAt('2026-05-16T12:00:00.000Z');
+          expect(await sumOf(story, (start) => start >= MAY)).toBe(expected);
+          await story.verify();
+        },
+      );
+    });
+  });
 });
 
 it('a change credits a short first calendar period that was billed in full by its days', async () => {

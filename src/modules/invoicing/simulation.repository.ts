@@ -27,8 +27,9 @@ const BILLED = `
     AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
 
 /**
- * Finds billed usage without an invoice line: nothing was used, or late usage did not change the amount due. Returns
- * the newest records of each item and period, one for each group. Leaves out two kinds of records:
+ * Finds billed usage that no invoice line has: nothing was used, late usage did not change the amount due, or the lines
+ * were stored with other usage, as on a regenerated invoice. Returns the newest records of each item and period, one for
+ * each group. Leaves out two kinds of records:
  * - Records made before an invoice that billed the period was voided. A record of the same instant as the void, as on a
  *   test clock, stays if it is not for late usage and the period has lines on finalized, non-void invoices.
  * - Records without usage, if the bill of their period is void and was not replaced.

@@ -72,7 +72,7 @@ export class Charges {
     items: readonly Item[],
     now: number,
     isEnd: boolean,
-    changeUnit: 'day' | 'second' | null = null,
+    changeUnitOf: (item: Item) => 'day' | 'second' | null = () => null,
   ): Bills {
     const limits = this.limits();
     return items.filter(isInAdvance).map((item) => {
@@ -84,7 +84,7 @@ export class Charges {
           const dayOfEnd = isEnd && line.unit === 'day' && now >= line.from ? 1n : 0n;
           // A line that begins later is counted in the unit in which it was billed. A line that has begun is counted in
           // the unit of the new version, if there is one.
-          const unit = now < line.from ? line.unit : (changeUnit ?? line.unit);
+          const unit = now < line.from ? line.unit : (changeUnitOf(item) ?? line.unit);
           const span = this.measure(unit, from, line.to) - dayOfEnd;
           const unused = fraction(
             span < 0n ? 0n : span,

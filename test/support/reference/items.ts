@@ -97,8 +97,7 @@ export function swap(
       const endsLater = isHeld && item.to !== FOREVER && !priced(wanted, item);
       const quantity = hasQuantity(item.price) ? (after?.quantity ?? 0) : 1;
       if (endsLater && item.quantity === quantity) continue;
-      const { proration } = terms.version;
-      if (endsLater) added.push({ ...item, quantity, proration, from: at, billed: [] });
+      if (endsLater) added.push({ ...item, quantity, from: at, billed: [] });
       item.to = at;
       ended.push(item);
     }
@@ -151,6 +150,15 @@ function isSamePrice(one: Item, other: Item, isSameInterval: boolean): boolean {
 /** Returns true if an item ended and others replaced it, in the plan or in the same add-on. */
 export function isReplacedBy({ price, to }: Item, others: readonly Item[]): boolean {
   return others.some((other) => placeOf(other.price) === placeOf(price) && to <= other.from);
+}
+
+/** Returns an item that replaces another one at `now`, in the plan or in the same add-on. */
+export function replacementOf(
+  { price }: Item,
+  added: readonly Item[],
+  now: number,
+): Item | undefined {
+  return added.find((one) => one.from === now && placeOf(one.price) === placeOf(price));
 }
 
 /** Returns the add-on that sells a price; null: a plan sells it. */

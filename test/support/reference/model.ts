@@ -17,6 +17,7 @@ import {
   isReplacedBy,
   isWholeOnly,
   itemsOf,
+  replacementOf,
   swap,
   unitOf,
 } from './items';
@@ -150,15 +151,15 @@ export class Reference {
       return null;
     }
     const { now } = this;
-    const unit = unitOf(version);
     if (period.isTrial) {
       swap(subscription, terms, now);
     } else if (!isSame) {
       this.drafts.finalizeFor(subscription, held(subscription, now));
       this.moveToNextPeriod(subscription);
+      const unit = unitOf(version);
       const bills = [
         ...this.charges.arrears(subscription, now, false, unit),
-        ...this.charges.credits(since(subscription), now, false, unit),
+        ...this.charges.credits(since(subscription), now, false, () => unit),
       ];
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
@@ -172,7 +173,8 @@ export class Reference {
       this.open(subscription, true, 'change', bills);
     } else if (prorates) {
       const { ended, added } = swap(subscription, terms, now);
-      for (const item of ended) item.lastUnit = unit;
+      const unitAtEnd = (item: Item) => unitOf(replacementOf(item, added, now) ?? version);
+      for (const item of ended) item.lastUnit = unitAtEnd(item);
       this.drafts.finalizeFor(subscription, ended);
       const begun = added.filter((item) => isInAdvance(item) && item.from === now);
       const charges = begun.map((item) => {
@@ -183,7 +185,7 @@ export class Reference {
         (item) => ended.includes(item) || isReplacedBy(item, ended),
       );
       // Credits and charges of 0 make no invoice, so late usage waits for a later one.
-      const all = [...this.charges.credits(items, now, false, unit), ...charges];
+      const all = [...this.charges.credits(items, now, false, unitAtEnd), ...charges];
       const bills = all.filter((bill) => !bill.isNothing());
       if (bills.length > 0) this.bill(subscription, 'change', bills);
     } else {

@@ -10,7 +10,7 @@ import { unusedOf } from './unused-time';
 import type { ItemUsage, MeterSnapshot, TracedPart } from './usage';
 import { linesOfUsage } from './usage-bill';
 
-/** Newest record of the billed usage of an item and period, if no invoice line bills this usage. */
+/** Newest record of the billed usage of an item and period, if no invoice line has this usage. */
 export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
   readonly id: string;
   readonly customerId: string;
@@ -51,7 +51,8 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns the usage line of a billed period that was not stored, because its amount was 0.
+ * Returns the usage line of 0 of a billed period, if no stored line has its usage: the amount was 0, or the stored lines
+ * have other usage.
  * - If there was usage, or a stored line bills usage of the period, the line is a usage correction.
  * - Otherwise the line is the first bill of the period. Null if a stored line bills the period, such as a true-up, or
  *   if the record has no `billTerms`.

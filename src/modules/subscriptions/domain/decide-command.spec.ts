@@ -16,6 +16,8 @@ const CHANGE = new Date('2026-03-11T09:00:00Z');
 const LATER = new Date('2026-03-21T09:00:00Z');
 const END = new Date('2026-04-01T00:00:00Z');
 
+const secondsOf = (from: Date, to: Date): bigint => BigInt((to.getTime() - from.getTime()) / 1_000);
+
 const seats = (parts: Partial<SoldPrice> = {}): SoldPrice => ({
   priceId: 'price_seats',
   name: 'Seats',
@@ -116,6 +118,7 @@ class CommandHistory {
     const { itemsAdded, itemsEnded, itemsRemoved, periodOpened, periodChanged } = outcome;
     const items = this.snapshot.items
       .filter(({ id }) => !itemsRemoved.includes(id))
+      .map((item) => (outcome.itemsReopened.includes(item.id) ? { ...item, endAt: null } : item))
       .map((item) => ({ ...item, ...itemsEnded.find(({ id }) => id === item.id) }));
     const pending = outcome.scheduled ?? (outcome.settled === null ? this.snapshot.pending : null);
     this.snapshot = {
@@ -194,9 +197,6 @@ describe('what is billed in arrears', () => {
     proration: 'second',
   });
 
-  const secondsOf = (from: Date, to: Date): bigint =>
-    BigInt((to.getTime() - from.getTime()) / 1_000);
-
   it('is measured on both sides of a change as what follows was sold', () => {
     const history = CommandHistory.begin(byDay);
     history.change(bySecond, CHANGE);
@@ -269,6 +269,83 @@ describe('what is billed in arrears', () => {
       interval: 'year',
     });
     expect(history.change(yearly, START)).toEqual([]);
+  });
+});
+
+describe('a new quantity beside a postponed version', () => {
+  const SOON = new Date('2026-03-23T09:00:00Z');
+
+  const version = (
+    number: 1 | 2,
+    proration: ProrationMode,
+    quantity: string,
+    timing: SoldPrice['timing'],
+  ) =>
+    offerOf(
+      [
+        seats({
+          priceId: `price_${number}`,
+          timing,
+          rating: { model: 'per_unit', unitAmount: `${number}00` },
+        }),
+      ],
+      quantity,
+      { planVersionId: `planv_${number}`, proration },
+    );
+
+  function begin(former: ProrationMode, next: ProrationMode, timing: SoldPrice['timing']) {
+    const history = CommandHistory.begin(version(1, former, '1', timing));
+    history.change(version(2, next, '1', timing), CHANGE, false);
+    history.change(version(2, next, '3', timing), LATER);
+    return history;
+  }
+
+  const modes = ['day', 'second', 'none'] as const;
+  const pairs = modes.flatMap((former) => modes.map((next) => [former, next] as const));
+
+  it.each(pairs)(
+    'is counted by the running version, by %s, not by the postponed one, by %s',
+    (former, next) => {
+      const parts =
+        former === 'second' ? [secondsOf(START, LATER), secondsOf(LATER, SOON)] : [20n, 3n];
+      expect(begin(former, next, 'in_arrears').cancel(SOON)).toEqual([
+        ['1', START, LATER, parts[0]],
+        ['3', LATER, SOON, parts[1]],
+      ]);
+      const inAdvance = begin(former, next, 'in_advance');
+      const changed = inAdvance.outcomes.at(-1);
+      const unit = former === 'second' ? 'second' : 'day';
+      expect(changed?.billing?.lines).toMatchObject([
+        { kind: 'credit', unit },
+        { kind: 'charge', quantity: '3', proration: { unit } },
+      ]);
+      expect(changed?.itemsEnded).toMatchObject([{ endedBy: `${unit}_change` }]);
+      const running = changed?.itemsAdded.find(({ startAt }) => startAt === LATER)?.id;
+      inAdvance.cancel(SOON);
+      const credited = inAdvance.outcomes.at(-1)?.billing?.lines.map(({ itemId }) => itemId);
+      expect(credited?.includes(running ?? '')).toBe(former !== 'none');
+    },
+  );
+
+  it.each(pairs)('credits charges of void invoices alike, by %s, not by %s', (...both) => {
+    const history = begin(...both, 'in_advance');
+    history.change(version(2, both[1], '5', 'in_advance'), SOON);
+    const unit = both[0] === 'second' ? 'second' : 'day';
+    expect(history.outcomes.at(-1)?.billing?.lines).toMatchObject([
+      { kind: 'credit', unit },
+      { kind: 'credit', unit },
+      { kind: 'charge', quantity: '5', proration: { unit } },
+    ]);
+  });
+
+  it.each(pairs)('goes on with its proration, by %s, if the one by %s is undone', (...both) => {
+    const [former] = both;
+    const history = begin(...both, 'in_arrears');
+    expect(history.change(version(1, former, '3', 'in_arrears'), SOON)).toEqual([]);
+    history.renew();
+    const endAt = new Date('2026-04-16T09:00:00Z');
+    const part = { day: 16n, second: secondsOf(END, endAt), none: 'whole' }[former];
+    expect(history.cancel(endAt)).toEqual([['3', END, endAt, part]]);
   });
 });
 

@@ -62,8 +62,8 @@ function isRunning({ status }: Subscription): boolean {
  * Works out a change that takes effect at once.
  * - In a trial, nothing is billed.
  * - With proration, the unused part of prepaid charges is credited, and the rest of the period is charged at the new
- *   price. Both are counted in the proration unit of the new version (`day` or `second`). A change of the interval ends
- *   the period and starts a new one.
+ *   price. Both are counted in the proration unit of the new version (`day` or `second`); if a former price goes on with
+ *   another quantity, in that of its own version. A change of the interval ends the period and starts a new one.
  * - Without proration, new prices start with the next period. A change of the interval is scheduled for the end of the
  *   period.
  * @param planPriceIds ids of the prices of all versions of the offer's plan
@@ -93,21 +93,25 @@ export function decideChangeNow(
   const swapped = swapItems(snapshot.items, offer, before, at, ids, planPriceIds);
   const endedIds = new Set(swapped.ended.map(({ id }) => id));
   const replaced = snapshot.items.filter(({ id }) => endedIds.has(id));
+  // A former price that goes on with another quantity is counted by its own version.
+  const countedAs = ({ addonId }: SubscriptionItem): Pick<SubscriptionItem, 'proration'> =>
+    swapped.added.find((one) => one.addonId === addonId && one.startAt <= at) ?? offer;
   const lines = prorates
     ? [
-        ...creditsOf(
-          snapshot.items.filter((item) => replaced.includes(item) || isReplacedBy(item, replaced)),
-          now,
-          'border',
-          unitOf(offer),
-        ),
+        ...snapshot.items
+          .filter((item) => replaced.includes(item) || isReplacedBy(item, replaced))
+          .flatMap((item) => creditsOf([item], now, 'border', unitOf(countedAs(item)))),
         ...swapped.added
           .filter(({ price, startAt }) => price.timing === 'in_advance' && startAt < period.endAt)
           .map((item) => restOfPeriodCharge(changed, item, period)),
       ]
     : [];
   return outcomeOf(changed, {
-    ...changesOf(swapped, prorates ? changeEndOf(offer) : null),
+    ...changesOf(swapped),
+    itemsEnded: replaced.map((item) => {
+      const endedBy = prorates ? changeEndOf(countedAs(item)) : null;
+      return { ...endedItem(item.id, at), endedBy };
+    }),
     billing:
       lines.length === 0
         ? null
@@ -312,18 +316,15 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
   });
 }
 
-function changesOf(
-  { added, ended, reopened, removed }: SwappedItems,
-  endedBy: ItemEnd | null = null,
-) {
+function changesOf({ added, ended, reopened, removed }: SwappedItems) {
   return {
     itemsAdded: added,
-    itemsEnded: ended.map((item) => ({ ...item, endedBy })),
+    itemsEnded: ended,
     itemsReopened: reopened,
     itemsRemoved: removed,
   };
 }
 
-function changeEndOf(offer: Offer): ItemEnd {
-  return unitOf(offer) === 'day' ? 'day_change' : 'second_change';
+function changeEndOf(counted: Pick<SubscriptionItem, 'proration'>): ItemEnd {
+  return unitOf(counted) === 'day' ? 'day_change' : 'second_change';
 }

@@ -121,10 +121,7 @@ export function swapItems(
     const quantity = quantityFor(item, offer);
     if (isReplacedLater && isSameQuantity(item.quantity, quantity)) continue;
     ended.push(item);
-    if (!isReplacedLater) continue;
-    // Counts in the unit in which the former item ends.
-    const { proration } = offer;
-    added.push({ ...item, id: ids.item(), quantity, proration, startAt: at });
+    if (isReplacedLater) added.push({ ...item, id: ids.item(), quantity, startAt: at });
   }
   removed.push(...later);
   const kept = items
