@@ -13,9 +13,8 @@ import { TINY_CHUNKS } from './refuse-unreadable';
  */
 const MIN_CHUNK_BYTES = 64;
 /**
- * Minimum average size of the chunks of a compressed body that may be flushed after each line. A flush makes chunks of
- * 8 bytes or more on average. The lower limit applies only while the request is handled, not while it waits for its
- * turn.
+ * Minimum average size of the chunks of a compressed body whose client may flush it after each line. A flush makes
+ * chunks of 8 bytes or more on average. While the request waits for its turn, {@link MIN_CHUNK_BYTES} applies.
  */
 const MIN_FLUSHED_CHUNK_BYTES = 8;
 /**

@@ -10,7 +10,8 @@ import { currentAnswer } from './current-answer';
 const MAX_WAITING = 100;
 /**
  * Maximum number of connections that get their current answer before they are closed for too many waiting requests.
- * Further connections are closed at once. Each of them keeps the requests of one read in memory, some 4 MB.
+ * Further connections are closed at once. A connection that waits for its answer keeps the requests of one read in
+ * memory, some 4 MB.
  */
 const MAX_CLOSING = 20;
 

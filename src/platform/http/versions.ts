@@ -87,5 +87,5 @@ function parseIfMatch(header: string | undefined): VersionCondition {
 export const versionCondition = (_: unknown, context: ExecutionContext): VersionCondition =>
   parseIfMatch(context.switchToHttp().getRequest<Request>().headers['if-match']);
 
-/** Injects the versions that the `If-Match` of a change lists, or `any`. */
+/** Injects the versions that the `If-Match` of a change lists; `any` without the header or for `*`. */
 export const IfMatch = createParamDecorator(versionCondition);
