@@ -68,8 +68,8 @@ export class ListQuery {
 
   /**
    * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Call this
-   * method for one column at most. The index has the usual order of the list only among rows with the same value. In
-   * that order, the statement therefore reads one page per value and merges these pages.
+   * method for one column at most. The index has the order `usualOrder` only among rows with the same value. In that
+   * order, the statement therefore reads one page per value and merges these pages.
    */
   whereOneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -81,9 +81,9 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows whose ids are in a column of another table, such as customers that have an open invoice. In the usual
-   * order of the list, a page reads these ids one by one from the index of that column. This is fast even if only few
-   * or only old rows match.
+   * Keeps rows whose ids are in a column of another table, such as customers that have an open invoice. In the order
+   * `usualOrder`, a page reads these ids one by one from the index of that column. This is fast even if only few or
+   * only old rows match.
    * @param first index column before the column of ids, and the value to look for in it; null: any value
    * @param options.isSelective true if another filter leaves only few rows; an ordinary condition then lets the
    *   database read these rows first

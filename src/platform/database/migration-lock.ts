@@ -37,8 +37,10 @@ const END = (pid: number): string => `
   EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`;
 
 /**
- * Thrown if another session held the migration lock, or a lock that a migration needs, for too long; also if a session
- * of an earlier migration does not end, or the migration lock is lost.
+ * Thrown in these cases:
+ * - another session held the migration lock, or a lock that a migration needs, for too long;
+ * - a session of an earlier migration does not end;
+ * - this process has lost the migration lock.
  */
 export class MigrationLockError extends Error {}
 
