@@ -68,8 +68,8 @@ export class BodyMemory {
   }
 
   /**
-   * Takes more memory, so that the body has at least `bytes` in all. Returns false if too little is left in the budget,
-   * or in the share of the caller.
+   * Reserves memory for the body, so that at least `bytes` are reserved in all. Reserves nothing, and returns false, if
+   * too little is left in the budget, or in the share of the caller.
    */
   growTo(bytes: number): boolean {
     if (this.isReleased) return false;
