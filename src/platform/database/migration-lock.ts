@@ -45,10 +45,10 @@ const END = (pid: number): string => `
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction, and takes the migration lock until the transaction ends. Behind a pooler, a session-level lock
- * would outlive the process that took it. Also ends the sessions of earlier migrations. Example: a process is
- * suspended, and the server ends its idle transaction with the lock. When the process goes on, its other sessions would
- * change the schema at the same time as this process.
+ * Opens a transaction, and takes the migration lock until the transaction ends. Uses no session-level lock, because
+ * behind a pooler it would outlive the process that took it. Also ends the sessions of earlier migrations, because they
+ * could change the schema at the same time as this process. Example: a process is suspended, and the server ends its
+ * idle transaction with the lock. When the process goes on, its other sessions go on, too.
  * @param onWait called with a description of the session that holds the lock, or of an earlier session that does not
  *   end
  * @returns signal that is aborted, with a `MigrationLockError`, when the session of `connection` ends and the lock is
