@@ -28,7 +28,7 @@ interface Fault {
 
 /**
  * Refuses these bodies:
- * - a body that is not a JSON object;
+ * - a body that is not a JSON object, or has a field named like an inherited property ({@link isInherited});
  * - JSON that could not be returned as it was sent: numbers beyond +-(2^53-1), infinite numbers (`1e309`), negative
  *   zero, text with NUL bytes or lone surrogates, and `__proto__` as a key;
  * - a body that is nested too deep, or has too many list items, keys, lists or objects, because validation takes more
@@ -155,8 +155,8 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody} for values and
- * keys, and its limit on depth. Each value lowers `left.values` by 1; below zero, the result is false.
+ * Returns true if a JSON value can be returned as it was sent, by the rules of {@link guardBody}. Returns false for a
+ * value that is nested too deep. Each value lowers `left.values` by 1; below zero, the result is false.
  */
 export function isLosslessJson(value: unknown, left: { values: number }, depth = 0): boolean {
   left.values -= 1;

@@ -91,10 +91,7 @@ export class BodyMemory {
 
 const MEMORY = Symbol('body memory');
 
-/**
- * Returns the memory that is reserved for the body of a request. The request must have passed {@link
- * limitBodiesInFlight}.
- */
+/** Returns the memory reserved for the body of a request that has passed {@link limitBodiesInFlight}. */
 export function bodyMemoryOf(request: Request): BodyMemory {
   const { [MEMORY]: memory } = request as Request & { readonly [MEMORY]?: BodyMemory };
   if (memory === undefined) throw new Error('The request has not passed limitBodiesInFlight.');
