@@ -39,7 +39,7 @@ interface Comparison {
  * - While the clocks differ by more than 5 s, the process does no due work, changes nothing and is not ready. Compares
  *   the clocks every 2 s.
  * - Before each run of due work and each change, compares the clock with the monotonic clock, which is never set. If
- *   the clock may have become wrong by more than 5 s, or right again, the process waits for a new comparison.
+ *   the clock may have become wrong by more than 5 s, or right again, waits for a new comparison, which begins at once.
  * - A process without a number (see `ProcessSession`) does no due work either.
  */
 @Injectable()

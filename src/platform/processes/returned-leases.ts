@@ -145,8 +145,8 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Waits until statements in flight have returned their leases. Other processes take over the remaining leases after
-   * the end of this process.
+   * Waits for the statements in flight that return leases. Other processes take over the remaining leases after the end
+   * of this process.
    */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.returning);
