@@ -84,7 +84,7 @@ export class ListQuery {
    * Keeps rows whose ids are in a column of another table, such as customers that have an open invoice. In the order
    * `usualOrder`, a page reads these ids one by one from the index of that column. This is fast even if only few or
    * only old rows match.
-   * @param first index column before the column of ids, and the value to look for in it; null: any value
+   * @param first first column of that index, before the column of ids, and the value to look for in it; null: any value
    * @param options.isSelective true if another filter leaves only few rows; an ordinary condition then lets the
    *   database read these rows first
    */
