@@ -25,7 +25,8 @@ export class EventEntity {
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
    * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. If `packId` is set, the
-   * pack has the whole value, and this column has only the customer's id, for `event_customer_time_index`.
+   * pack (a row of `event_pack`) has the whole value. This column then has only the customer's id, for
+   * `event_customer_time_index`.
    */
   @Column({ type: 'json' }) readonly data!: object;
   /**
