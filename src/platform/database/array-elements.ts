@@ -43,8 +43,8 @@ export abstract class ArrayElements<Value> {
   }
 
   toBuffer(): Buffer {
-    // Number of dimensions, null flag (PostgreSQL ignores it) and element type; then length and lower bound of the
-    // dimension.
+    // Header: number of dimensions (1), null flag (PostgreSQL ignores it), element type, number of elements, and lower
+    // bound (1).
     const fields = [1, 0, TYPES[this.type], this.count, 1];
     for (const [at, field] of fields.entries()) this.bytes.writeInt32BE(field, 4 * at);
     return this.bytes.subarray(0, this.end);

@@ -1,11 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
 import { Column, type ColumnOptions, ForeignKey, PrimaryColumn } from 'typeorm';
 
-/** Ids are compared byte by byte (`COLLATE "C"`), so that they sort by creation, whatever the server's locale is. */
+/** Compares ids byte by byte (`COLLATE "C"`), whatever the server's locale is. Ids then sort by creation time. */
 const ID = { type: 'varchar', length: 40, collation: 'C' } as const;
 
 interface ReferenceOptions {
-  /** Name of the entity class whose id the column holds. Absent: no foreign key. */
+  /** Name of the entity class that the foreign key of the column refers to. Absent: the column has no foreign key. */
   readonly to?: string;
   readonly onDelete?: 'CASCADE';
 }

@@ -14,8 +14,8 @@ export class CommitTrace {
 
   /**
    * Runs work that consists of several transactions.
-   * @throws {OutcomeUnknownError} if the database becomes unavailable after the first commit: a part of the work is
-   *   done, and it is unknown whether the rest will be done
+   * @throws {OutcomeUnknownError} if the database becomes unavailable after the first commit. A part of the work is
+   *   then committed, and the caller cannot know how much.
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const current = { hasCommitted: false };

@@ -25,8 +25,8 @@ type OpeningPool = Pool & {
 };
 
 /**
- * Makes a pool pass an error of the driver to the caller that needs the connection, because an error in a callback of
- * the pool would end the process. The driver throws, for example, if it cannot read a certificate file.
+ * Makes a pool pass errors of the driver to the caller that needs the connection. The driver throws, for example, if it
+ * cannot read a certificate file. Thrown in a callback of the pool, the error would end the process.
  */
 function catchDriverErrors(pool: OpeningPool): void {
   const newClient = pool.newClient.bind(pool);
@@ -40,8 +40,8 @@ function catchDriverErrors(pool: OpeningPool): void {
 }
 
 /**
- * Makes the callers of a pool wait for one of its open connections if the server refuses to open more. Otherwise the
- * pool fails a caller at once, although another connection will soon be free.
+ * Makes the callers of a pool wait for one of its open connections if the server refuses to open more. By default, the
+ * pool fails such a caller at once, although another connection will soon be free.
  */
 export function shareAtConnectionLimit(pool: Pool): void {
   catchDriverErrors(pool as OpeningPool);
@@ -63,7 +63,8 @@ export function shareAtConnectionLimit(pool: Pool): void {
 
 /**
  * Gives the connections of a pool to callers in the order of their arrival. Passes only as many callers to the pool as
- * can have a connection. If more waited in the pool, each refused connection would make it open another one for them.
+ * can have a connection. The other callers wait in this queue. If they waited in the pool, it would try to open a
+ * connection for the next caller after each refusal of the server.
  */
 class ConnectionQueue {
   private readonly connect: (callback: Callback) => void;
@@ -71,8 +72,8 @@ class ConnectionQueue {
   /** Number of callers that have a connection or are about to get one. */
   private active = 0;
   /**
-   * Connections that callers have. A connection that opened too late for its caller is released, too, but never in this
-   * set.
+   * Connections that callers have now. The pool also emits `release` for a connection that opened after its caller
+   * timed out. Such a connection is never in this set, so its release does not lower `active`.
    */
   private readonly held = new Set<PoolClient>();
   /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */
@@ -161,7 +162,10 @@ class ConnectionQueue {
     }, LIMITED_MS).unref();
   }
 
-  /** Logs the limit if no connection is being opened, because only then is the number of open connections known. */
+  /**
+   * Logs once, until the limit is lifted, that the server refuses connections. Logs only while no connection is being
+   * opened, because only then is the number of open connections known.
+   */
   private logLimit(): void {
     if (this.limited === undefined || this.isLogged) return;
     const { totalCount, idleCount, options } = this.pool;

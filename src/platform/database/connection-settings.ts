@@ -17,7 +17,10 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which the server checks, while a statement runs, that its client is still connected. */
 const CLIENT_CHECK_MS = 10_000;
 
-/** Switches off the time limit of transactions, which PostgreSQL has since version 17. */
+/**
+ * Switches off `transaction_timeout`. The setting exists since PostgreSQL 17; on older versions the statement does
+ * nothing.
+ */
 const NO_TRANSACTION_TIMEOUT = `
   SELECT set_config('transaction_timeout', '0', false) WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
 
@@ -25,9 +28,9 @@ const NO_TRANSACTION_TIMEOUT = `
 const INVALID_VALUE = '22023';
 
 /**
- * Returns settings of a session that change results or limit the time of statements. They are set because an
- * administrator may have changed their defaults for the role or the database. A statement sets them after the
- * connection was opened, because poolers refuse or drop most settings that are sent while connecting.
+ * Returns the session settings that affect results or limit the time of statements. Sets each of them explicitly,
+ * because an administrator may have changed the default of the role or the database. A statement sets them after
+ * connecting, because poolers refuse or drop most settings that a client sends while connecting.
  */
 function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
   return {

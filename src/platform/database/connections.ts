@@ -35,7 +35,10 @@ export async function commit(runner: QueryRunner): Promise<void> {
   }
 }
 
-/** Rolls back a failed transaction. If this is impossible, closes the connection, so that the server rolls back. */
+/**
+ * Rolls back a failed transaction. If the connection is unusable or the rollback fails, closes the connection. The
+ * server then rolls back.
+ */
 export async function abort(runner: QueryRunner, error: unknown): Promise<void> {
   const connection = (await runner.connect().catch(() => null)) as PoolClient | null;
   if (connection === null || runner.isReleased) return;
@@ -45,7 +48,7 @@ export async function abort(runner: QueryRunner, error: unknown): Promise<void> 
   }
 }
 
-/** Returns false if the connection may still be in a transaction. */
+/** Rolls back the transaction of a connection. Returns false if the connection may still be in a transaction. */
 async function rollBack(connection: PoolClient): Promise<boolean> {
   if (isIdle(connection)) return true;
   try {

@@ -6,14 +6,14 @@ interface DamagedRowReads<Row> {
   readonly all: () => Promise<readonly Row[]>;
   /** Reads the same rows without the data that may be damaged. */
   readonly bare: () => Promise<readonly Row[]>;
-  /** Reads one of these rows with its data. */
+  /** Reads one row again, with its data. */
   readonly one: (row: Row) => Promise<readonly Row[]>;
 }
 
 /**
  * Reads rows even if stored data of some rows is damaged, for example by a disk failure. If `all` fails because of
- * damaged data, reads the rows one by one. A row that still cannot be read is returned without its data, as `bare`
- * reads it. Must not run in a transaction, because a failed read would abort the transaction.
+ * damaged data, reads the rows one by one with `one`. A row that still cannot be read is returned as `bare` reads it,
+ * without its data. Must not run in a transaction, because a failed read would abort the transaction.
  */
 export async function readDamagedRows<Row>({
   all,
@@ -30,7 +30,10 @@ export async function readDamagedRows<Row>({
   return found;
 }
 
-/** Returns null if stored data that the reads need is damaged. An open transaction stays usable even then. */
+/**
+ * Runs reads under a savepoint, and returns their result. Returns null if stored data that they need is damaged. An
+ * open transaction stays usable in both cases.
+ */
 export function nullIfUnreadable<Result>(
   database: Database,
   reads: () => Promise<Result>,

@@ -2,8 +2,9 @@ import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig, defaults, types } from 'pg';
 
-// By default, `pg` writes an instant in the time zone of the process, with an offset in whole minutes. Old instants would
-// be stored up to a minute too early or too late: until 1911, the offset of Paris was 9 minutes and 21 seconds.
+// Makes `pg` write instants in UTC. By default, it writes them in the time zone of the process, with an offset in whole
+// minutes. Old instants would then be stored up to a minute too early or too late. Until 1911, for example, the offset
+// of Paris was 9 minutes and 21 seconds.
 defaults.parseInputDatesAsUTC = true;
 
 const FROM_DATABASE = new WeakSet<object>();
@@ -20,7 +21,10 @@ type Connected = ((error: Error) => void) | ((error: null, client: Client) => vo
 
 const parseInstant = types.getTypeParser(types.builtins.TIMESTAMPTZ) as (text: string) => unknown;
 
-/** @throws {Error} if the text is not in ISO style. The parser of `pg` returns null for it, as if no instant were stored. */
+/**
+ * Parses an instant from the database.
+ * @throws {Error} if the text is not in ISO style. The parser of `pg` would return null, as if no instant were stored.
+ */
 function requireInstant(text: string): unknown {
   const instant = parseInstant(text);
   if (instant === null) throw new Error(`The instant ${text} is not in the DateStyle ISO.`);
@@ -34,14 +38,14 @@ interface ReadStream {
 
 /** The connection of a `pg` client. The types of `pg` do not declare it. */
 interface DriverConnection extends EventEmitter {
-  /** Called once the stream is known: with TLS, after the connection has changed to it. */
+  /** Starts to read from the stream. With TLS, `pg` calls it with the encrypted stream. */
   attachListeners(stream: ReadStream): void;
 }
 
 /**
- * Closes a connection on which a message arrives that `pg` cannot read, such as a request for authentication with
- * GSSAPI. Its statements then fail like those of a broken connection. `pg` throws in a listener of the stream, which
- * would end the process.
+ * Makes a connection close when a message arrives that `pg` cannot read, such as a request for GSSAPI authentication.
+ * The statements of the connection then fail as if the connection had broken. By default, `pg` throws such an error in
+ * a listener of the stream, which would end the process.
  */
 function closeIfUnreadable(connection: DriverConnection): void {
   const attach = connection.attachListeners.bind(connection);
@@ -92,7 +96,7 @@ export class DatabaseClient extends Client {
   }
 }
 
-/** @param error null after a successful connection */
+/** Marks an error for {@link isFromDatabase}. Ignores null, which `pg` passes after a successful connection. */
 function mark(error: unknown): void {
   if (typeof error === 'object' && error !== null) FROM_DATABASE.add(error);
 }

@@ -16,7 +16,7 @@ export interface DatabaseSource {
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** @param database URL of the database of this process, or a source that opens it */
+  /** @param database URL of the database of this process, or a provider whose `open` returns the URL */
   static connect(database: string | DatabaseSource): DynamicModule {
     const source = typeof database === 'string' ? [] : [database];
     return {

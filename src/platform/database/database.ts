@@ -21,8 +21,8 @@ type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 const TRIES = 3;
 
 /**
- * Gives access to the database. A transaction belongs to the asynchronous call that opened it: every query of that call
- * runs in the transaction.
+ * Gives access to the database. A transaction belongs to the asynchronous call that opened it. Every query of that call
+ * runs in the transaction, without a parameter for it.
  */
 @Injectable()
 export class Database {
@@ -40,10 +40,11 @@ export class Database {
   }
 
   /**
-   * Runs the work in a READ COMMITTED transaction and returns its result. If a transaction is open, joins it. The
-   * outermost call commits, or rolls back if the work throws. After a deadlock or a similar conflict
-   * (`isWorthRetrying`), repeats the work, up to three attempts in all. Therefore the work must have no effects outside
-   * of the database. Does not repeat the work if the outcome of the commit is unknown.
+   * Runs the work in a READ COMMITTED transaction and returns its result.
+   * - If a transaction is open, runs the work in it. Only the outermost call commits, or rolls back if the work throws.
+   * - After a deadlock or a similar conflict (`isWorthRetrying`), repeats the work, up to three attempts in all.
+   *   Therefore the work must have no effects outside of the database.
+   * - Does not repeat the work if the outcome of the commit is unknown.
    * @param options.source connection pool, or held connection, to use instead of the default pool
    * @throws {OutcomeUnknownError} if the answer to the commit is lost; after any other error nothing was committed
    */
@@ -79,9 +80,11 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint. After a deadlock or a similar conflict (`isWorthRetrying`),
-   * rolls the part back, which releases its locks, and repeats it, up to three attempts in all. If the part reads
-   * damaged data, rolls the part back and throws. Any other error is thrown without a rollback.
+   * Runs a part of the open transaction under a savepoint.
+   * - After a deadlock or a similar conflict (`isWorthRetrying`), rolls the part back and repeats it, up to three
+   *   attempts in all. The rollback releases the locks of the part.
+   * - If the part reads damaged data, rolls the part back and throws.
+   * - Throws any other error without a rollback.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -203,7 +206,7 @@ export class Database {
   }
 
   /**
-   * Returns entities as TypeORM does, but much faster.
+   * Returns entities as TypeORM does, but with SQL and conversions of its own, which are much faster (decision 0022).
    * @param tail SQL that follows `FROM <table>`: condition, order, lock
    * @param further SQL of columns that the returned objects have beside those of the entity
    * @throws {Error} if `tail` locks rows and no transaction is open, which is a defect of the caller
@@ -241,8 +244,8 @@ export class Database {
   }
 
   /**
-   * Returns TypeORM's repository of an entity, bound to the open transaction, if any. Use it for deletions, counts and
-   * existence checks only; `select` reads entities faster.
+   * Returns TypeORM's repository of an entity. Its statements run in the open transaction, if there is one. Use it for
+   * deletions, counts and existence checks only; `select` reads entities faster.
    */
   repository<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): Repository<Entity> {
     return (this.currentTransaction?.runner ?? this.dataSource).manager.getRepository(entity);
@@ -305,7 +308,8 @@ export class Database {
   }
 
   /**
-   * Requires that no transaction is open. An open one would keep its locks, for example during an external call.
+   * Requires that no transaction is open. An open transaction would keep its locks, for example during an external
+   * call.
    * @param what subject of the error message, such as `A snapshot`
    * @throws {Error} if a transaction is open, which is a defect of the caller
    */
@@ -322,7 +326,10 @@ export class Database {
     return this.requiredTransaction();
   }
 
-  /** Runs the callback after the open transaction has committed (not after a rollback), at once if none is open. */
+  /**
+   * Runs the callback after the open transaction has committed. Drops it if the transaction is rolled back. Without an
+   * open transaction, runs it at once.
+   */
   afterCommit(callback: () => void): void {
     const { currentTransaction } = this;
     if (currentTransaction === undefined) callback();

@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Keys: column types whose values `pg` reads and writes without conversion. Values: SQL types to which text is cast.
- * They have no length, because the column itself checks the length.
+ * Keys: column types whose values `pg` reads and writes without conversion. Values: SQL types to which statements on
+ * many rows cast text. These types have no length, because the column itself checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
@@ -62,7 +62,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
 
   /**
    * @param tail SQL that follows `FROM <table>`
-   * @param further SQL of columns that are not of the entity
+   * @param further SQL of columns that the entity does not have
    */
   select(tail: string, further: readonly string[] = []): string {
     return `SELECT ${[this.list, ...further].join(', ')} FROM ${this.table} ${tail}`;
@@ -103,7 +103,8 @@ export class EntitySql<Entity extends ObjectLiteral> {
   }
 
   /**
-   * Returns one INSERT of many rows. The SQL text does not depend on the number of rows.
+   * Returns one INSERT of many rows. The SQL text does not depend on the number of rows, so the statement can be
+   * prepared.
    * @param rows all must set the same columns
    */
   insertMany(rows: readonly Entity[]): Statement {

@@ -17,9 +17,9 @@ export class EntityStatements {
   }
 
   /**
-   * Returns the arguments of `Database.queryPrepared` for an insert. Other statements of entities are not prepared: a
-   * plan that was cached while a table was small is slow after the table has grown, and PostgreSQL replaces it only
-   * when it analyses the table.
+   * Returns the arguments of `Database.queryPrepared` for an insert. Only inserts are prepared. The cached plan of
+   * another statement may be made while its table is small. That plan is slow after the table has grown, and PostgreSQL
+   * replaces it only when it analyses the table.
    */
   preparedInsert({
     sql,

@@ -5,8 +5,8 @@ import { copyIn } from './copy-in';
 export type RunnerSource = Pick<DataSource, 'createQueryRunner'>;
 
 /**
- * A connection that one piece of work has for itself, because temporary tables belong to one connection. Each statement
- * commits at once. `Database.transaction` accepts the connection as its `source`.
+ * A connection that one piece of work uses alone, for example for temporary tables, which belong to one connection.
+ * Each statement of `run` and `copy` commits at once. `Database.transaction` accepts the connection as its `source`.
  */
 export class HeldConnection implements RunnerSource {
   constructor(

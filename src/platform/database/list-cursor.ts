@@ -10,8 +10,10 @@ export interface Position {
 }
 
 /**
- * Returns a cursor: the id, four characters that identify the order, and the value, separated by spaces. For a list
- * sorted newest first, the id alone. Because of the value, the next page starts there even if the row has changed.
+ * Returns the cursor of the page that follows a row.
+ * - In a list sorted newest first: the id of the row.
+ * - In any other list: the id, four characters that identify the order, and the sort value if there is one, separated
+ *   by spaces. With the value, the next page starts at the same place even if the row has changed since.
  */
 export function cursorAt({ id, value }: Position, order: ListOrder): string {
   const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];

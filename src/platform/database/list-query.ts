@@ -10,7 +10,10 @@ import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 import { isDataException } from './postgres-errors';
 import type { Reports } from './reports';
 
-/** Column of another table that contains ids of rows of the list. */
+/**
+ * Column of another table that contains ids of rows of the list. Example: `customer_id` of invoices, for a list of
+ * customers.
+ */
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
@@ -50,7 +53,7 @@ export class ListQuery {
     return this.whereUnindexed(condition, value);
   }
 
-  /** As {@link where}, for columns without an index. */
+  /** Adds a condition like {@link where}, but on columns without an index. */
   whereUnindexed(condition: string, value: unknown): this {
     if (value === null) return this;
     const place = this.bind(value);
@@ -64,9 +67,9 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Call it
-   * for one column at most. In the usual order of the list, the statement reads one page per value and merges these
-   * pages, because the index has that order only within one value.
+   * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Call this
+   * method for one column at most. The index has the order `usualOrder` only among rows with the same value. In that
+   * order, the statement therefore reads one page per value and merges these pages.
    */
   whereOneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -78,10 +81,12 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows whose ids are in a column of another table. In the usual order of the list, a page reads these ids one
-   * by one from the index of that column, which is fast even if only few or only old rows match. Set `isSelective` if
-   * another filter leaves only few rows: an ordinary condition then lets the database read these rows first.
-   * @param first index column before the column of ids, and the value to look for in it; null: any value
+   * Keeps rows whose ids are in a column of another table, such as customers that have an open invoice. In the order
+   * `usualOrder`, a page reads these ids one by one from the index of that column. This is fast even if only few or
+   * only old rows match.
+   * @param first first column of that index, before the column of ids, and the value to look for in it; null: any value
+   * @param options.isSelective true if another filter leaves only few rows; an ordinary condition then lets the
+   *   database read these rows first
    */
   whereReferredBy(
     { condition, ...column }: ReferringColumn,
@@ -109,7 +114,7 @@ export class ListQuery {
     return this.where(`${column} >= $`, min).where(`${column} <= $`, max);
   }
 
-  /** Null keeps the present order. */
+  /** Sets the order of the pages. Null keeps the present order. */
   orderBy(order: ListOrder | null): this {
     this.order = order ?? this.order;
     return this;
@@ -183,7 +188,7 @@ export class ListQuery {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
-  /** Returns the sort expressions after the column of the order, for rows with equal values in that column. */
+  /** Returns the sort expressions that follow the sorted column, for rows with equal values in it. */
   private endOf(order: ListOrder): readonly string[] {
     return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }

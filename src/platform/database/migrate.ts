@@ -8,10 +8,10 @@ import { requireDedicatedSessions } from './require-dedicated-sessions';
 export class SchemaError extends Error {}
 
 /**
- * Migrates the database to the newest schema, and returns the names of the migrations that ran. Takes a lock, because
- * processes that start together must migrate one after the other, and TypeORM takes no lock.
+ * Migrates the database to the newest schema, and returns the names of the migrations that ran. Takes a lock, so that
+ * processes that start together migrate one after the other. TypeORM itself takes no lock.
  * @param onWait called with a description of the session that this process waits for. `migration` is the migration that
- *   waits for a lock of that session; null before the first migration.
+ *   waits for a lock of that session. It is null while no migration has started yet.
  * @throws {SchemaError} if a newer version has migrated the database, because this version could damage it
  * @throws {PoolerError} if a pooler lets clients share sessions
  * @throws {MigrationLockError} if the wait takes longer than `maxWaitForLockMs`, or the migration lock is lost

@@ -9,7 +9,10 @@ const POLL_EVERY_MS = 250;
 /** Application name of the sessions that migrate. */
 export const MIGRATION_SESSION = 'billing-engine migration';
 
-/** Interval of statements that keep the session with the lock busy. The server ends it if it is idle for 45 s. */
+/**
+ * Interval of statements that keep the session with the lock busy. The server ends a session whose transaction is idle
+ * for 45 s.
+ */
 const KEEP_EVERY_MS = 10_000;
 /** A statement that takes no snapshot, because `CREATE INDEX CONCURRENTLY` waits for transactions with a snapshot. */
 const KEEP = 'SHOW application_name';
@@ -26,24 +29,31 @@ const FORMER = `
   SELECT activity.pid, ${SESSION_COLUMNS} FROM pg_stat_activity AS activity
   WHERE activity.application_name = '${MIGRATION_SESSION}' AND activity.datname = current_database()`;
 /**
- * Ends a session if this user may, and waits up to 1 s for its end. Has no parameters, because with parameters the
- * session would keep a snapshot.
+ * Returns SQL that ends a session if the database user is allowed to, and waits up to 1 s for its end. The statement
+ * has no parameters, because with parameters the session that runs it would keep a snapshot.
  */
 const END = (pid: number): string => `
   DO $$ BEGIN PERFORM pg_terminate_backend(${pid}, 1000);
   EXCEPTION WHEN insufficient_privilege THEN NULL; END $$`;
 
-/** Thrown if another session has held the migration lock, or a lock that a migration needs, for too long. */
+/**
+ * Thrown in these cases:
+ * - another session held the migration lock, or a lock that a migration needs, for too long;
+ * - a session of an earlier migration does not end;
+ * - this process has lost the migration lock.
+ */
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction, and takes the migration lock until the transaction ends. Does not use a session-level lock,
- * because behind a pooler it would outlive the process that took it. A suspended process loses the lock, because the
- * server ends its idle transaction. Therefore also ends the sessions of earlier migrations: their next statements would
- * change what this process migrates.
- * @param onWait called with a description of the session that holds the lock, or that does not end
- * @returns signal that is aborted, with a `MigrationLockError`, when the session ends and the lock is lost
- * @throws {MigrationLockError} if the wait for the lock, or for the end of those sessions, takes too long
+ * Opens a transaction, and takes the migration lock until the transaction ends. Uses no session-level lock, because
+ * behind a pooler it would outlive the process that took it. Also ends the sessions of earlier migrations, because they
+ * could change the schema at the same time as this process. Example: a process is suspended, and the server ends its
+ * idle transaction with the lock. When the process goes on, its other sessions go on, too.
+ * @param onWait called with a description of the session that holds the lock, or of an earlier session that does not
+ *   end
+ * @returns signal that is aborted, with a `MigrationLockError`, when the session of `connection` ends and the lock is
+ *   lost
+ * @throws {MigrationLockError} if the wait for the lock, or for the end of earlier sessions, takes too long
  */
 export async function lockMigrations(
   connection: Client,
@@ -92,7 +102,10 @@ async function endFormerSessions(
   }
 }
 
-/** Keeps the session from being ended as idle. */
+/**
+ * Sends a statement in each interval, so that the server does not end the session as idle. Returns a signal that is
+ * aborted when the session ends.
+ */
 function keepLock(connection: Client, everyMs: number): AbortSignal {
   const lost = new AbortController();
   const timer = setInterval(() => {
@@ -107,8 +120,8 @@ function keepLock(connection: Client, everyMs: number): AbortSignal {
 
 /**
  * Opens a transaction that holds the lock. If another session holds the lock, returns false and leaves no transaction
- * open, because `CREATE INDEX CONCURRENTLY` waits for every transaction with a snapshot. For the same reason, the
- * statement that takes the lock has no parameters: with parameters, it would keep a snapshot until the next statement.
+ * open. `CREATE INDEX CONCURRENTLY` waits for every transaction with a snapshot. Therefore the statement that takes the
+ * lock also has no parameters: with parameters, it would keep a snapshot until the next statement.
  */
 async function tryLock(connection: Client): Promise<boolean> {
   await connection.query('BEGIN');

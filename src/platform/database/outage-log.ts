@@ -3,8 +3,8 @@ import { asPostgresError, isDatabaseOutOfReach } from './postgres-errors';
 
 const LOG_EVERY_MS = 10_000;
 /**
- * An outage is over after this time without failures. A single success proves nothing: not all connections fail at
- * once, and a server without free connections fails only some calls.
+ * An outage is over after this time without failures. One success does not end it: connections do not all fail at once,
+ * and a server without free connections refuses only some calls.
  */
 const QUIET_MS = 10_000;
 
@@ -44,8 +44,9 @@ export class OutageLog {
   }
 
   /**
-   * Records a failed call. A call to a hanging database fails only after its timeout, so the outage begins at the start
-   * of the first failed call. If another call was answered after that start, the outage begins at the answer.
+   * Records a failed call. A call to a hanging database fails only after its timeout. Therefore the outage begins at
+   * the start of the first failed call. If another call was answered after that start, the outage begins at that
+   * answer.
    */
   recordFailure(error: unknown, startedAt: number): void {
     if (!isDatabaseOutOfReach(error)) return;

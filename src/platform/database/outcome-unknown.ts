@@ -1,6 +1,7 @@
 /**
- * Thrown if it is unknown how much of the work was done. If the answer to a commit was lost, all or nothing of it was
- * done. If the database failed after a first commit (see `CommitTrace`), at least a part was done.
+ * Thrown if it is unknown how much of the work was done.
+ * - The answer to a commit was lost: all or nothing of the work was done.
+ * - The database failed after a first commit (see `CommitTrace`): at least a part of the work was done.
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';

@@ -29,8 +29,9 @@ const OLDEST = `
   SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
 
 /**
- * SQL that returns, for each TRUNCATE trigger that a partition lacks, a statement that creates it. PostgreSQL itself
- * copies only row triggers to partitions. With `OR REPLACE`, several processes can run the same statement.
+ * SQL that returns statements, each of which creates a TRUNCATE trigger of the table on a partition that lacks it.
+ * PostgreSQL itself copies only row triggers to partitions. With `OR REPLACE`, several processes can run the same
+ * statement.
  */
 const MISSING_TRIGGERS = `
   SELECT replace(
@@ -49,9 +50,11 @@ export class Partitions {
   constructor(private readonly database: Database) {}
 
   /**
-   * Creates the partitions of this month and the following ones, each in a transaction of its own. Skips a month if a
-   * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month. If a
-   * trigger refuses TRUNCATE of the table, also creates the trigger on each partition that lacks it.
+   * Creates the partitions of this month and the following months, each in a transaction of its own. Also creates the
+   * TRUNCATE triggers of the table on each partition that lacks them. Skips a month in three cases:
+   * - a partition already overlaps it;
+   * - the lock is not free within 200 ms;
+   * - the default partition has rows of that month.
    * @param months number of months, the current one included
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {
@@ -72,7 +75,7 @@ export class Partitions {
 
   /**
    * Drops the oldest partition whose range ends at or before an instant, and returns its name. Returns null if there is
-   * no such partition, or if it is in use.
+   * no such partition, or if its lock is not free within 200 ms.
    */
   async dropOldest(table: string, before: Date): Promise<string | null> {
     const [oldest] = await this.database.query<{ name: string }>(OLDEST, [table, before]);
@@ -85,7 +88,10 @@ export class Partitions {
     return (await this.database.query(OVERLAPPING, [table, from, to])).length > 0;
   }
 
-  /** Returns false if a lock is not free soon, or if rows violate the bounds of a new partition. */
+  /**
+   * Runs a statement in a transaction of its own. Returns false if a lock is not free within 200 ms, or if rows violate
+   * the bounds of a new partition.
+   */
   private async withShortWaits(sql: string): Promise<boolean> {
     try {
       await this.database.transaction(async () => {

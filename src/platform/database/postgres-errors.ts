@@ -38,7 +38,10 @@ export async function onViolation<Result>(
   }
 }
 
-/** Violated if two transactions give the same sequence number to events of one object. A retry takes the next one. */
+/**
+ * Constraint that is violated if two transactions give the same sequence number to events of one object. A retry takes
+ * the next number.
+ */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
 /** Returns true for deadlocks, serialization failures and violations of {@link RETRIED_CONSTRAINT}. */
@@ -94,7 +97,7 @@ const QUERY_CANCELED = '57014';
 
 /** SQLSTATE of a write to a replica, or to a database that is set to read-only. */
 const READ_ONLY = '25006';
-/** A prepared statement whose columns have changed, or that is gone. */
+/** SQLSTATEs for a prepared statement whose result columns have changed, or that does not exist in the session. */
 const STALE_STATEMENT: ReadonlySet<string | undefined> = new Set(['0A000', '26000']);
 
 /** SQLSTATEs that mean that the database or the session cannot be used. */

@@ -23,7 +23,10 @@ export type ReportKind =
 /** Runs reports (long reads) on a connection pool of their own, so that they do not block requests and jobs. */
 @Injectable()
 export class Reports implements OnApplicationShutdown {
-  /** One limiter per kind of report, so that reports of one kind do not block those of another. */
+  /**
+   * One limiter per kind of report, so that reports of one kind do not block those of another. The arguments of a
+   * limiter are its maximum numbers of running and of waiting reports.
+   */
   private readonly limiters = {
     verification: new ConcurrencyLimiter(1, 4),
     simulation: new ConcurrencyLimiter(2, 4),

@@ -51,7 +51,10 @@ export class ReservedConnection implements OnApplicationShutdown {
     }
   }
 
-  /** Closes the connection, and returns false if it is not idle. The next probe opens another, or uses the pool. */
+  /**
+   * Closes the connection if it is idle. Returns false if it is not. The next probe opens another connection, or uses
+   * the pool of the requests.
+   */
   async closeIdleConnection(): Promise<boolean> {
     return this.pool !== null && closeIdleConnection(this.pool);
   }
@@ -89,7 +92,10 @@ export class ReservedConnection implements OnApplicationShutdown {
   }
 }
 
-/** Returns the connection of the pool; null if the server allows none, or it is not open in time. */
+/**
+ * Opens the connection of the pool. Returns null if the server allows no further connection, or if the connection is
+ * not open in time.
+ */
 async function openWithin(timeoutMs: number, pool: Pool): Promise<PoolClient | null> {
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;

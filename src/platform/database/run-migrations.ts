@@ -14,16 +14,16 @@ import { MIGRATION_SESSION, MigrationLockError } from './migration-lock';
 import { isLockTimeout, isWorthRetrying } from './postgres-errors';
 
 /**
- * Longest wait of a migration for a lock. It is short, because the statements of running processes queue behind the
- * migration meanwhile, and their own lock timeout is 5 s.
+ * Longest wait of a migration for a lock. It is short, because statements of running processes queue behind a migration
+ * that waits, and fail after their own lock timeout of 5 s.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
 const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 15_000;
 const WATCH_EVERY_MS = 250;
 /**
- * Key of an advisory lock that a migration's transaction takes, in case a process has lost the migration lock
- * unnoticed.
+ * Key of an advisory lock that each migration takes in its own transaction. It keeps two processes from running
+ * migrations at once even if one of them has lost the migration lock without noticing.
  */
 const TRANSACTION_LOCK = 7_205_759_404;
 
@@ -46,9 +46,10 @@ export function migrationOptions(url: string, poolSize = 2): DataSourceOptions {
 }
 
 /**
- * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back, and
- * tried again after a pause in which running processes can work. A migration outside of a transaction waits for locks
- * without limit, so it may only contain statements that let others read and write, such as `CREATE INDEX CONCURRENTLY`.
+ * Runs the pending migrations and returns their names. Rolls back a migration that does not get a lock in time. Tries
+ * it again after a pause, in which running processes can work. A migration outside of a transaction waits for locks
+ * without limit. Therefore it may only contain statements that let others read and write, such as `CREATE INDEX
+ * CONCURRENTLY`.
  * @param onBlocked called at most once per attempt, with a description of the session that holds a lock
  * @param lost aborted when the migration lock is lost. The running migration is then stopped.
  * @throws {MigrationLockError} if a migration did not get its locks within `maxWaitForLockMs`, or the migration lock is
@@ -109,7 +110,7 @@ function isInTransaction({ instance }: Migration): boolean {
   return instance?.transaction !== false;
 }
 
-/** `ran in another process`: this can happen if one of the two has lost the migration lock without noticing. */
+/** `ran in another process` can occur if one of two processes has lost the migration lock without noticing. */
 type MigrationOutcome = 'ran' | 'ran in another process' | 'to be repeated';
 
 async function attempt(

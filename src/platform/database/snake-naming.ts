@@ -4,7 +4,7 @@ function snakeCase(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 }
 
-/** Gives columns and constraints readable names instead of hashes, because error messages contain them. */
+/** Gives columns and constraints readable names instead of hashes, because error messages contain the names. */
 export class SnakeNaming extends DefaultNamingStrategy {
   override columnName(property: string, custom: string | undefined, prefixes: string[]): string {
     return snakeCase([...prefixes, custom ?? property].join('_'));

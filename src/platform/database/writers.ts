@@ -17,8 +17,8 @@ const WRITERS = `
  * Waits until all transactions that wrote to a table before the call have ended. Their rows are then either visible or
  * rolled back. Does not block writers.
  * @param limitMs longest wait, in milliseconds of real time
- * @returns false if one of the transactions is still open after that
- * @throws {Error} if a transaction is open, which is a defect of the caller
+ * @returns false if one of the transactions is still open after `limitMs`
+ * @throws {Error} if the caller has an open transaction, which is a defect
  */
 export async function untilWritersEnd(
   database: Database,

@@ -1,10 +1,10 @@
-/** Chunks of at least this size are kept as they are. */
+/** Chunks of at least this size are kept without a copy. */
 const LARGE_CHUNK_BYTES = 4_096;
 const PAGE_BYTES = 16_384;
 
 /**
- * Collects the chunks of a body. Copies small chunks into shared pages, because a chunk that is kept takes 200 to 350
- * bytes of memory besides its content. Keeps the first chunk as it is: most bodies have only one.
+ * Collects the chunks of a body. Copies small chunks into shared pages, because each chunk that is kept takes 200 to
+ * 350 bytes of memory besides its content. Keeps the first chunk without a copy, because most bodies have only one.
  */
 export class BodyBytes {
   length = 0;

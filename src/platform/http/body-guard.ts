@@ -17,7 +17,7 @@ interface BodyPlace {
   readonly value: unknown;
   readonly pointer: string;
   readonly depth: number;
-  /** True inside the free-form field, whose keys the client chooses. */
+  /** True inside the field `metadata`, whose keys the client chooses. */
   readonly isFreeForm: boolean;
 }
 
@@ -27,10 +27,12 @@ interface Fault {
 }
 
 /**
- * Refuses a body that is not a JSON object. Also refuses JSON that could not be returned as it was sent: numbers beyond
- * +-(2^53-1), infinite numbers (`1e309`), negative zero, text with NUL bytes or lone surrogates, and `__proto__` as a
- * key. Limits the depth of the body, the length of lists, and the numbers of keys, lists and objects, because
- * validation takes more than linear time.
+ * Refuses these bodies:
+ * - a body that is not a JSON object, or has a field named like an inherited property ({@link isInherited});
+ * - JSON that could not be returned as it was sent: numbers beyond +-(2^53-1), infinite numbers (`1e309`), negative
+ *   zero, text with NUL bytes or lone surrogates, and `__proto__` as a key;
+ * - a body that is nested too deep, or has too many list items, keys, lists or objects, because validation takes more
+ *   than linear time.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {
@@ -52,7 +54,7 @@ export function announcesBody({ headers }: Request): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Returns the announced size of the body, as sent, in bytes; null if it is not announced. */
+/** Returns the `Content-Length` of the body in bytes; null if the request has none. It counts compressed bytes. */
 export function announcedBytes({ headers }: Request): number | null {
   const length = headers['content-length'];
   return length === undefined ? null : Number(length);
@@ -139,9 +141,9 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Returns true for names that every object or class inherits, such as `constructor`. No API field has such a name, but
- * the check for unknown fields misses them: it takes an inherited property for a known field, and Nest deletes some of
- * these fields before the check.
+ * Returns true for names that every object or class inherits, such as `constructor`. No API field has such a name. The
+ * check for unknown fields misses these names, because it takes an inherited property for a known field. Nest also
+ * deletes some of these fields before that check.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;
@@ -153,8 +155,8 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except its
- * limits on lengths and counts. Each value lowers `left.values` by 1; below zero, the result is false.
+ * Returns true if a JSON value can be returned as it was sent, by the rules of {@link guardBody}. Returns false for a
+ * value that is nested too deep. Each value lowers `left.values` by 1; below zero, the result is false.
  */
 export function isLosslessJson(value: unknown, left: { values: number }, depth = 0): boolean {
   left.values -= 1;

@@ -2,16 +2,21 @@ import type { Request, RequestHandler } from 'express';
 import { type Principal, principalOf } from '../access';
 import { type ProblemError, serviceUnavailable } from '../errors';
 
-/** Maximum size of a small body. Small bodies have a budget of their own, so that large bodies do not block them. */
+/**
+ * Maximum size of a small body. Small bodies have a memory budget of their own, so that large bodies do not block them.
+ */
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /**
- * Size of each budget of callers without a credential: one for small bodies, and one for large bodies. These callers
- * cannot use up the budgets of other callers.
+ * Size of the budget for small bodies, and of the budget for large bodies, of callers without a credential. These
+ * callers cannot use up the budgets of other callers.
  */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
-/** Largest share of a budget that one key, admin or token can use. The rest is left for others. */
+/**
+ * Largest share of a budget that one API key, admin or customer token can use. The other half is left for other
+ * callers.
+ */
 const MAX_SHARE = 0.5;
 
 class Budget {
@@ -21,7 +26,8 @@ class Budget {
   constructor(private readonly maxBytes: number) {}
 
   /**
-   * Takes bytes from the budget. Takes nothing, and returns false, if too few are left in it or in the caller's share.
+   * Takes bytes from the budget. If the budget or the share of the caller has too few bytes left, takes nothing and
+   * returns false.
    * @param caller id of the caller whose share is limited; null: the share is not limited
    */
   take(bytes: number, caller: string | null): boolean {
@@ -62,8 +68,8 @@ export class BodyMemory {
   }
 
   /**
-   * Takes more memory, so that the body has at least `bytes` in all. Returns false if too little is left in the budget,
-   * or in the share of the caller.
+   * Reserves memory for the body, so that at least `bytes` are reserved in all. Reserves nothing, and returns false, if
+   * too little is left in the budget, or in the share of the caller.
    */
   growTo(bytes: number): boolean {
     if (this.isReleased) return false;
@@ -85,7 +91,7 @@ export class BodyMemory {
 
 const MEMORY = Symbol('body memory');
 
-/** Returns the memory of the body. The request must have passed {@link limitBodiesInFlight}. */
+/** Returns the memory reserved for the body of a request that has passed {@link limitBodiesInFlight}. */
 export function bodyMemoryOf(request: Request): BodyMemory {
   const { [MEMORY]: memory } = request as Request & { readonly [MEMORY]?: BodyMemory };
   if (memory === undefined) throw new Error('The request has not passed limitBodiesInFlight.');

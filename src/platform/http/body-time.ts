@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
-/** Every body may take this time to arrive. Each received byte adds time (see {@link MIN_BYTES_PER_MS}). */
+/** Time that every body may take to arrive. Each received byte adds time (see {@link MIN_BYTES_PER_MS}). */
 const MIN_BODY_MS = 10_000;
 
 /** Minimum speed at which a large body must arrive: 10 kB per second, which is slower than any usual connection. */

@@ -3,8 +3,8 @@ import type { NextFunction, Request, Response } from 'express';
 type MiddlewareStep = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
- * Runs several middleware functions in order, as Express would, but faster: Express's router needs about as much time
- * to find a function as most functions need to run. The comment of `useFastJson` states the gain.
+ * Runs several middleware functions in order, as Express would, but faster. Express's router takes about as long to
+ * find a function as most functions take to run. The comment of `useFastJson` states the gain.
  */
 export function composeMiddleware(...steps: readonly MiddlewareStep[]): MiddlewareStep {
   return (request, response, done) => {

@@ -78,8 +78,9 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Changes the URL of a list request, so that it asks for the page at the cursor (null: the first), with the largest
- * page size. Writes other parameters as they were parsed: the handler then reads what the access check has seen.
+ * Changes the URL of a list request to that of the page at the cursor, with the largest page size. A null cursor means
+ * the first page. Writes the other parameters as Express parsed them, so that the handler reads the same values as the
+ * access check.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);
@@ -110,9 +111,9 @@ export function toCsvRow(values: readonly CsvValue[]): string {
 }
 
 /**
- * Places where a spreadsheet can find a formula: at the start of a cell, and after a semicolon, tab or line break. A
- * spreadsheet that splits rows at semicolons or tabs instead of commas ignores quotes within the resulting cells, so
- * each of these three characters starts a new cell.
+ * Places in a cell where a spreadsheet may start to read a formula: at the start, and after a semicolon, tab or line
+ * break. Some spreadsheets split rows at semicolons or tabs instead of commas, and ignore quotes within the resulting
+ * cells. For them, each of these characters starts a new cell.
  */
 const FORMULA = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"]*)/gu;
 

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Returns the answer that Node is writing to a connection, or waits to write to it; null if there is none. */
+/**
+ * Returns the response whose turn it is on a connection, even if nothing of it was written yet; null if there is none.
+ */
 export function currentAnswer(connection: Duplex): ServerResponse | null {
   const { _httpMessage: response } = connection as {
     readonly _httpMessage?: ServerResponse | null;

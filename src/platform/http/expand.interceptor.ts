@@ -10,7 +10,10 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** If `expand` contains {@link name}, adds the referenced objects to the items of a page. Reads them with one query. */
 export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
-  /** Value of `expand`, and name of the added field. The field `<name>_id` of the item has the id of the object. */
+  /**
+   * Value of `expand`, and name of the added field, such as `customer`. The item has the id of the object in
+   * `<name>_id`, such as `customer_id`.
+   */
   protected abstract readonly name: string;
   /** Scope that the caller needs in addition to that of the list. */
   protected abstract readonly scope: Scope;

@@ -203,7 +203,7 @@ function isTimeZoneName(value: unknown): boolean {
   return isTimeZone(value);
 }
 
-/** Requires a free-form map within the size limits. It is stored as it was sent (see {@link FreeForm}). */
+/** Requires a free-form map within the size limits. The map is stored as it was sent (see {@link FreeForm}). */
 export function IsMetadata(): PropertyDecorator {
   return applyDecorators(
     Transform(({ obj, key }: { obj: object; key: string }) =>

@@ -268,7 +268,9 @@ export function TimeZoneField(description: string, options?: FieldOptions): Prop
   return Field(textOf(TIME_ZONE_TEXT), [IsTimeZone()], description, options);
 }
 
-/** The schema has no format, because `email` allows only ASCII, and few validators know `idn-email`. */
+/**
+ * E-mail address. Its schema has no `format`, because `email` allows only ASCII, and few validators know `idn-email`.
+ */
 export function EmailField(
   description: string,
   { max, ...options }: { readonly max: number } & FieldOptions,

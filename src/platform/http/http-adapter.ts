@@ -8,37 +8,45 @@ import { inTurn } from './in-turn';
 import { TINY_CHUNKS } from './refuse-unreadable';
 
 /**
- * Bodies of chunks that are smaller on average are refused. Node keeps each chunk that waits to be read with 200 to 350
- * bytes besides its content, and stops reading a connection only by the bytes of the content.
+ * Minimum average size of the chunks of a body; a body of smaller chunks is refused. Each chunk that waits to be read
+ * takes 200 to 350 bytes of memory besides its content. Node counts only the content when it decides to stop reading.
  */
 const MIN_CHUNK_BYTES = 64;
 /**
- * The same for compressed lines of the request whose turn it is: a flush after each line makes chunks of 8 bytes or more
- * on average.
+ * Minimum average size of the chunks of a compressed body whose client may flush it after each line. A flush makes
+ * chunks of 8 bytes or more on average. While the request waits for its turn, {@link MIN_CHUNK_BYTES} applies.
  */
 const MIN_FLUSHED_CHUNK_BYTES = 8;
-/** Number of empty chunks after which a body is refused. Other chunks count for the part that they lack. */
+/**
+ * Number of empty chunks after which a body is refused. A chunk of half the minimum size counts as half an empty chunk.
+ * A chunk of twice the minimum size offsets one empty chunk.
+ */
 const MAX_TINY_CHUNKS = 1_024;
-/** Time for which the rest of a refused body is discarded. Until then its reader may keep what has arrived. */
+/**
+ * Time for which the rest of a refused body is discarded before its connection is closed. During this time, the code
+ * that reads the body may keep the received part in memory.
+ */
 const LINGER_MS = 1_000;
 /**
- * The same for a body whose request was answered before, for clients that read only after they have sent everything. A
- * shutdown waits only {@link LINGER_MS} for such a connection.
+ * Time for which the rest of a refused body is discarded if its request was answered before. It is longer, because some
+ * clients read the answer only after they have sent everything. A shutdown waits only {@link LINGER_MS} for such a
+ * connection.
  */
 const ANSWERED_LINGER_MS = 20_000;
 
 /**
  * Express adapter that creates requests and responses with Express's prototypes. Otherwise Express would change the
  * prototype of each object after its creation, and V8 has no fast access to the fields of such an object. A small
- * request would take two to three times as long.
+ * request would take two to three times as long. The adapter also refuses bodies of very many tiny chunks.
  */
 export class HttpAdapter extends ExpressAdapter {
   private readonly connections = new Set<Socket>();
   private isClosing = false;
 
   /**
-   * @param flushesLines returns true for requests whose compressed body may be flushed after each line. If it throws, the
-   *   process ends, because nothing catches errors while Node parses a request. Express's `path` throws for some targets.
+   * @param flushesLines returns true for requests whose compressed body may be flushed after each line. An error in
+   *   this function would end the process, because nothing catches errors while Node parses a request. Therefore the
+   *   function must not read Express's `request.path`, which throws for some targets.
    */
   constructor(private readonly flushesLines: (request: IncomingMessage) => boolean) {
     super();
@@ -70,7 +78,10 @@ export class HttpAdapter extends ExpressAdapter {
         return true;
       }
 
-      /** Node calls this after the answer if nothing reads the body. Its own method would not count the chunks. */
+      /**
+       * Node calls this method after the answer if nothing reads the body. Node's own method would not count the
+       * chunks.
+       */
       _dump(): void {
         this.resume();
       }
@@ -126,7 +137,10 @@ function minChunkBytes(
     : MIN_CHUNK_BYTES;
 }
 
-/** Discards what still arrives on an ended connection, and closes it when the client ends it, or after `lingerMs`. */
+/**
+ * Discards what still arrives on an ended connection. Closes the connection when the client ends it, at the latest
+ * after `lingerMs`.
+ */
 function closeSoon(socket: Socket, lingerMs: number): void {
   socket.resume();
   // Node stops parsing a connection when it gets such a listener. Node must have resumed it before, in an earlier tick.
@@ -155,8 +169,8 @@ function refuseChunks(server: Server, request: IncomingMessage): void {
 }
 
 /**
- * Makes the prototype `own` inherit from `base`, and returns `own`. `own` still inherits from the same class of Node,
- * because `base` does too.
+ * Makes the prototype `own` inherit from `base`, and returns `own`. The prototype `own` still inherits from the same
+ * class of Node, because `base` inherits from that class, too.
  */
 function extending<Prototype extends object>(own: object, base: Prototype): Prototype {
   return Object.setPrototypeOf(own, base) as Prototype;

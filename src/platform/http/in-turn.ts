@@ -3,22 +3,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { currentAnswer } from './current-answer';
 
-/** Maximum number of waiting requests of a connection: rate limits do not count them yet, and few clients pipeline. */
+/**
+ * Maximum number of requests that wait on one connection. They need a limit of their own, because rate limits count a
+ * request only when it is handled. Few clients send further requests before they have the answer.
+ */
 const MAX_WAITING = 100;
 /**
- * Maximum number of connections that get their answer before they are closed for too many waiting requests. Each holds
- * the requests of one read, some 4 MB.
+ * Maximum number of connections that get their current answer before they are closed for too many waiting requests.
+ * Further connections are closed at once. A connection that waits for its answer keeps the requests of one read in
+ * memory, some 4 MB.
  */
 const MAX_CLOSING = 20;
 
 /**
- * Returns a listener that handles the requests of a connection one after the other: each when the answer to the one
- * before it has been sent. Drops requests when the connection ends, or when it is closed after an answer with
- * `Connection: close`. If a connection has more than {@link MAX_WAITING} waiting requests, closes it after the
- * answer that is being made.
+ * Returns a listener that handles the requests of a connection one after the other. Each request starts when the
+ * previous answer has been sent. Drops waiting requests when the connection ends, or is closed after an answer with
+ * `Connection: close`. Closes a connection with more than {@link MAX_WAITING} waiting requests after its current
+ * answer.
  *
- * Node starts pipelined requests at once. Their responses have no socket until their turn, so they would never emit
- * `close` if the client left, and nothing that waits for this event would be released.
+ * Node itself starts pipelined requests at once. Their responses have no socket until their turn. If the client left,
+ * these responses would not emit `close`, and resources that are released on this event would stay in use.
  */
 export function inTurn(handle: (request: IncomingMessage, response: ServerResponse) => void) {
   const waiting = new WeakMap<Socket, number>();
@@ -52,7 +56,11 @@ export function inTurn(handle: (request: IncomingMessage, response: ServerRespon
   };
 }
 
-/** Does not cut off the answer to a request that may have changed something: the client would send it again. */
+/**
+ * Closes a connection after its current answer. If the answer were cut off, the client would repeat a request that may
+ * have changed data. Closes the connection at once if no answer is pending, if its headers were already sent, or if
+ * {@link MAX_CLOSING} other connections are closing.
+ */
 function closeAfterAnswer(socket: Socket, closing: Set<Socket>): void {
   if (closing.has(socket)) return;
   const response = currentAnswer(socket);

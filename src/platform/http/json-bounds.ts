@@ -15,8 +15,8 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON text that is nested very deep, or has very many lists, objects or keys. Parsing it would take seconds,
- * and many times its size in memory. This check reads each byte once.
+ * Refuses JSON text that is nested very deep, or has very many lists, objects or keys. Parsing such text would take
+ * seconds, and memory of many times its size. This check reads each byte once.
  */
 export function assertBoundedJson(text: Buffer): void {
   if (text.length < CHECKED_FROM_BYTES) return;

@@ -91,7 +91,8 @@ function toMinor(amount: number | undefined): bigint | null {
 
 /**
  * Returns the statuses by which a list is filtered; null if the request names none. If the request also has another
- * filter, leaves out the statuses that the other filter can never find, such as `succeeded` for a filter by failure.
+ * filter, leaves out the statuses that the other filter can never find. Example: a filter by failure code leaves out
+ * `succeeded`.
  * @param isFiltered true if the request has the other filter
  * @param matched statuses of the rows that the other filter can find
  */
@@ -138,7 +139,8 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
 }
 
 /**
- * Returns the page request of a list whose cursors begin with no id. The code that reads the list must validate them.
+ * Returns the page request of a list whose cursors do not begin with an id. The code that reads the list must validate
+ * the cursors.
  * @throws {ProblemError} `invalid_cursor` if the cursor contains a NUL character
  */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
@@ -146,7 +148,7 @@ export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   return { limit, after: cursor === undefined ? null : decodeCursor(cursor) };
 }
 
-/** PostgreSQL refuses NUL in text. */
+/** Refuses a NUL character, because PostgreSQL cannot store it in text. */
 function decodeCursor(cursor: string): string {
   const after = Buffer.from(cursor, 'base64url').toString();
   if (after.includes('\0')) throw invalidCursor();

@@ -44,8 +44,8 @@ function isCrossSite(
 }
 
 /**
- * Returns true if the request opens a page, for example because the user followed a link. Such a request is allowed: it
- * changes nothing, and the page with the link cannot read the answer.
+ * Returns true if the request opens a page, for example because the user followed a link. Such a request is allowed,
+ * because it changes nothing, and the page with the link cannot read the answer.
  */
 function isNavigation(method: string | undefined, headers: IncomingHttpHeaders): boolean {
   return (

@@ -30,8 +30,9 @@ export interface NdjsonLine {
 }
 
 /**
- * Yields the non-blank lines of a body as they arrive, without a byte order mark. Reads on only after the yielded lines
- * were taken, so that memory holds one chunk of the body and one unfinished line. The yielded list can be empty.
+ * Yields the non-blank lines of a body as they arrive, without a byte order mark. Reads the next chunk only after the
+ * caller has taken the yielded lines. Memory thus holds one chunk of the body and one unfinished line. A yielded list
+ * can be empty.
  * @throws {ProblemError} `payload_too_large` for too many lines, a line above 1 MiB, a body above 256 MiB or a
  *   compression ratio above 100
  * @throws {ProblemError} `malformed_request` if the body ends early or cannot be decompressed
@@ -78,8 +79,9 @@ function lineTooLong(): Error {
 }
 
 /**
- * Returns the non-blank lines, and the index of the next line after all of them.
+ * Returns the non-blank lines, and the index that the next line of the body will have.
  * @param whole complete lines, without the last line feed
+ * @param first index of the first of these lines
  */
 function splitLines(
   whole: Buffer,
@@ -140,7 +142,9 @@ function assertNotTooLarge(bytes: number, packedBytes: number | null): void {
   }
 }
 
-/** Returns true for an error code of Node's streams or zlib that means a broken-off or wrongly compressed body. */
+/**
+ * Returns true for error codes of Node's streams or zlib that mean that the body broke off, or is compressed wrongly.
+ */
 function isBodyFault(code: string): boolean {
   return /^(ECONNRESET$|ERR_STREAM_PREMATURE_CLOSE$|Z_)/.test(code);
 }

@@ -13,7 +13,7 @@ class NoBodyGuard implements CanActivate {
   }
 }
 
-/** Refuses all fields of the body if the handler has no `@Body`. Otherwise the DTO of `@Body` refuses unknown ones. */
+/** Refuses all fields of the body if the handler has no `@Body`. With `@Body`, its DTO refuses unknown fields. */
 export const NoUnreadBody: MethodDecorator = (target, name, descriptor) => {
   if (!inputsOf(target, name).body) UseGuards(NoBodyGuard)(target, name, descriptor);
 };

@@ -14,7 +14,7 @@ class NoQueryGuard implements CanActivate {
   }
 }
 
-/** Refuses all query parameters if the handler has no `@Query`. Otherwise the DTO of `@Query` refuses unknown ones. */
+/** Refuses all query parameters if the handler has no `@Query`. With `@Query`, its DTO refuses unknown parameters. */
 export const NoUnreadQuery: MethodDecorator = (target, name, descriptor) => {
   if (!inputsOf(target, name).query) UseGuards(NoQueryGuard)(target, name, descriptor);
 };

@@ -44,9 +44,12 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
- * Inputs of an operation in addition to its path. They imply some of its errors. `path`: no other input. `query`: a
- * query. `list`: a query with a cursor. `body`: a body. `raw`: a body that the handler reads from the request. `post`: a
- * body and an `Idempotency-Key`. `change`: a body and an `If-Match`. `removal`: an `If-Match`.
+ * Inputs of an operation in addition to its path. They imply some of its errors.
+ * - `path`: none
+ * - `query`: a query; `list`: a query with a cursor
+ * - `body`: a body; `raw`: a body that the handler itself reads from the request
+ * - `post`: a body and an `Idempotency-Key`
+ * - `change`: a body and an `If-Match`; `removal`: an `If-Match`
  */
 type Reads = 'path' | 'query' | 'list' | 'body' | 'raw' | 'post' | 'change' | 'removal';
 
@@ -56,7 +59,7 @@ export interface OperationOptions {
   readonly description: string;
   /** Scope that the caller needs. Not optional, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Part of the request that contains the id of the customer. If it is not set, customer tokens are refused. */
+  /** Part of the request that contains the id of the customer. If absent, the operation refuses customer tokens. */
   readonly customerToken?: CustomerPlace;
   /** Status of a success, such as 303 for a redirect. Default: 200, or 204 for an operation without an answer. */
   readonly status?: 201 | 303;
@@ -76,8 +79,8 @@ export interface OperationOptions {
   /** True if the answer is an array whose elements have the class `answer`. */
   readonly isArray?: true;
   /**
-   * For a POST that takes an `Idempotency-Key`. `required`: the operation moves money or starts a contract, so it is
-   * refused without a key if the setting `IDEMPOTENCY_KEYS` is `required`.
+   * Set for a POST that takes an `Idempotency-Key`. `required`: the operation moves money or starts a contract. It
+   * refuses a request without a key if the setting `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
   /**

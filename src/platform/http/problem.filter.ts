@@ -14,7 +14,10 @@ import { asProblem, problemResponse } from './problem-response';
 import { requestIdOf } from './request-id';
 import { methodsAnswering } from './routes';
 
-/** Answers each error with a problem, or cuts off an answer that has begun. Logs defects and database failures. */
+/**
+ * Answers each error with an RFC 9457 problem. Cuts off an answer whose headers were already sent. Logs defects and
+ * database failures.
+ */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');

@@ -3,7 +3,6 @@ import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nest
 
 /** Options of the decorators in this file, each of which documents one kind of answer field. */
 interface PropertyOptions {
-  /** The field can be null. */
   readonly nullable?: true;
   /** The field is left out of some answers. */
   readonly optional?: true;

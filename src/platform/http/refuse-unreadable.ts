@@ -16,9 +16,10 @@ import { DATA_HEADERS } from './security-headers';
 export const TINY_CHUNKS = 'TINY_CHUNKS';
 
 /**
- * Answers with a problem if Node cannot parse a request. Such a request reaches no middleware, and Node's own answer
- * has no body. Then closes the connection, because it is unknown where the next request on it starts. If a request on
- * the connection is being handled, sends its answer instead, because the problem would say that nothing was done.
+ * Answers a request that Node cannot parse with an RFC 9457 problem. Such a request reaches no middleware, and Node's
+ * own answer has no body. Then closes the connection, because the start of its next request is unknown. If an earlier
+ * request on the connection is still being handled, sends only the answer to that request. Otherwise its client would
+ * take the problem for that answer, although the work was done.
  */
 export function refuseUnreadable(server: Server): void {
   const closing = new WeakSet<ServerResponse>();
@@ -59,8 +60,8 @@ function problemOf({ code }: NodeJS.ErrnoException, server: Server): ProblemErro
 }
 
 /**
- * Returns the whole response, with its headers, as text.
- * @param open response that it replaces, for the log
+ * Returns the text of the whole response, with its headers.
+ * @param open response that the text replaces; gets the same status, for the request log
  */
 function responseTo(problem: ProblemError, open: ServerResponse | null): string {
   const requestId = String(open?.getHeader('X-Request-Id') ?? randomUUID());

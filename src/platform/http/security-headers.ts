@@ -7,8 +7,8 @@ type Headers = ReadonlyMap<string, string>;
 
 /**
  * Headers of the pages at /docs and /studio, which load everything from this service. Swagger UI sets inline styles and
- * has icons in data URLs. The content security policy omits `upgrade-insecure-requests`, because the service answers
- * plain HTTP only: with this directive the pages would be empty, except on loopback.
+ * has icons in data URLs. The content security policy omits `upgrade-insecure-requests`. The service answers plain HTTP
+ * only, so with this directive the pages would be empty, except on loopback.
  */
 const PAGE_HEADERS = {
   contentSecurityPolicy: {
@@ -29,8 +29,9 @@ const PAGE_HEADERS = {
 } satisfies HelmetOptions;
 
 /**
- * Headers of answers that are not pages. They make browsers keep to the declared type, execute and frame nothing, and
- * let no other site read the answer. The other headers of pages would take 5 % of the time of a usage request.
+ * Headers of answers that are not pages. Browsers then keep to the declared media type, execute and frame nothing, and
+ * let no other site read the answer. These answers do not get the other headers of pages, which would take 5 % of the
+ * time of a usage request.
  */
 export const DATA_HEADERS: Headers = new Map([
   // Otherwise a cache between browser and service may store data that an admin reads with a session cookie.

@@ -9,8 +9,9 @@ const LINES_PER_CHECK = 100;
 
 /**
  * Sends each item as a line of JSON, only as fast as the client reads. Cuts the answer off if the items cannot be read,
- * or if the credential is revoked meanwhile: no error can be sent then, because the status was already sent.
- * @param items null: no line, but checks the client and its credential, for items that take long to find
+ * or if the credential of the caller is revoked meanwhile. An error cannot be sent then, because the status was already
+ * sent.
+ * @param items a null item sends no line, but checks the client and its credential; for items that take long to find
  */
 export async function sendLines(
   response: Response,

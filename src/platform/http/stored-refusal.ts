@@ -1,4 +1,7 @@
-/** A refusal that was stored with its idempotency key. It is sent again with the id of the current request. */
+/**
+ * Error answer that was stored with its idempotency key. A repeated request gets the same answer, with its own request
+ * id.
+ */
 export class StoredRefusal extends Error {
   constructor(
     readonly status: number,

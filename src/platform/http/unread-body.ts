@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasBody } from './body-guard';
 
 /**
- * Returns middleware that closes the connection of an answered request if its body does not end within `graceMs` after
- * the answer. Node reads such a body without a time limit, for example after a refusal that did not need it.
+ * Returns middleware that closes the connection of an answered request if the body of the request does not end within
+ * `graceMs` after the answer. Node reads such a body without a time limit. Example: the rest of a large body after a
+ * refusal that did not need it.
  */
 export function endUnreadBodies(graceMs: number) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {

@@ -8,10 +8,13 @@ import { toValidationError, unknownField } from './faults';
 const refusals = new WeakMap<IncomingMessage, ProblemError>();
 
 /**
- * Marks three kinds of requests, which {@link guardUrl} then refuses: with a target that Express cannot parse
- * (`http://[/v1`), with a missing or repeated `Host`, or with an unknown `Expect`. Middleware logs and measures them
- * like any other request. Without this function, Node or Express would accept a repeated `Host`, and would refuse the
- * others before any middleware, with an answer that is no RFC 9457 problem.
+ * Marks three kinds of requests, which {@link guardUrl} then refuses:
+ * - a target that Express cannot parse (`http://[/v1`);
+ * - a missing or repeated `Host`;
+ * - an unknown `Expect`.
+ * Middleware logs and measures them like any other request. Without this function, Node or Express would accept a
+ * repeated `Host`. They would refuse the other requests before any middleware, with an answer that is no RFC 9457
+ * problem.
  */
 export function catchUnroutable(server: Server): void {
   server.prependListener('request', (request: Request) => {
@@ -54,9 +57,11 @@ function isReadable(request: Request): boolean {
 }
 
 /**
- * Refuses the requests that {@link catchUnroutable} has marked. Also refuses a query with wrong percent-encoding, with
- * NUL bytes (which the database cannot store), with a repeated parameter, or with a parameter named like an inherited
- * property, such as `constructor`.
+ * Refuses the requests that {@link catchUnroutable} has marked. Also refuses a query with:
+ * - wrong percent-encoding;
+ * - NUL bytes, which the database cannot store;
+ * - a repeated parameter;
+ * - a parameter named like an inherited property, such as `constructor`.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   const refusal = refusals.get(request);

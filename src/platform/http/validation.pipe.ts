@@ -55,9 +55,10 @@ export function createValidationPipe(): PipeTransform {
 type Violated = readonly [constraint: string, message: string];
 
 /**
- * Returns the one rule to report for a missing field, which violates all its rules: the rule about its type. This is
- * `isArray` for a list, whose other rules with `is` are about the items. Otherwise it is the first rule whose name
- * begins with `is`, or the first rule if there is none.
+ * Returns the one rule to report for a missing field, which violates all its rules. This is the rule about its type:
+ * - `isArray` for a list, whose other rules with `is` are about the items;
+ * - otherwise the first rule whose name begins with `is`;
+ * - otherwise the first rule.
  */
 function ruleOfType(violated: readonly Violated[]): readonly Violated[] {
   const ofType =

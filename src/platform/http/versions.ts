@@ -28,8 +28,8 @@ export function withETag<Resource extends { readonly version: number }, Dto exte
 }
 
 /**
- * As {@link withETag}, for a DTO with fields that can change while the version stays the same, such as the time of the
- * last use. Its `ETag` works with `If-Match`, but not with `If-None-Match`, because bodies of equal versions can
+ * Like {@link withETag}, for a DTO with fields that can change while the version stays the same, such as the time of
+ * the last use. Its `ETag` works with `If-Match`, but not with `If-None-Match`, because bodies of equal versions can
  * differ.
  */
 export function withETagForChanges<
@@ -50,13 +50,13 @@ export function etagOf(body: unknown): string | undefined {
   return typeof body === 'object' && body !== null ? (body as Tagged)[ETAG] : undefined;
 }
 
-/** Removes what proxies that compress answers append to the tags of versions: `"3-gzip"` (Caddy, Apache) is `"3"`. */
+/** Removes the suffix that compressing proxies (Caddy, Apache) append to entity tags: `"3-gzip"` becomes `"3"`. */
 const withoutEncoding = (tags: string): string => tags.replace(/("\d{1,10})[-;][a-z]+"/g, '$1"');
 
 /**
- * Middleware that lets `If-None-Match` lead to a 304. It restores tags that a proxy has changed, and removes
- * `Cache-Control`: `fetch` adds `Cache-Control: no-cache`, and Express then never answers 304. That header is meant for
- * caches (RFC 9111, 5.2.1).
+ * Middleware that lets `If-None-Match` lead to a 304. Restores entity tags that a proxy has changed. Removes
+ * `Cache-Control`, because `fetch` sends `Cache-Control: no-cache`, with which Express never answers 304. The header is
+ * meant for caches (RFC 9111, 5.2.1).
  */
 export function prepareIfNoneMatch({ headers }: Request, _: Response, next: NextFunction): void {
   const tags = headers['if-none-match'];
@@ -68,9 +68,9 @@ export function prepareIfNoneMatch({ headers }: Request, _: Response, next: Next
 }
 
 /**
- * Parses `If-Match` (RFC 9110, 13.1.1). Unlike in the RFC, tags match also as proxies that compress answers change
- * them: weak, or with a suffix. A version does not depend on the encoding. A tag that is not a version matches no
- * version.
+ * Parses `If-Match` (RFC 9110, 13.1.1). Unlike the RFC, accepts tags that a compressing proxy has changed: weak tags
+ * (`W/"3"`), and tags with a suffix (`"3-gzip"`). A version does not depend on the encoding. A tag that is not a
+ * version matches no version.
  */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';
@@ -87,5 +87,5 @@ function parseIfMatch(header: string | undefined): VersionCondition {
 export const versionCondition = (_: unknown, context: ExecutionContext): VersionCondition =>
   parseIfMatch(context.switchToHttp().getRequest<Request>().headers['if-match']);
 
-/** Injects the versions that the `If-Match` of a change lists, or `any`. */
+/** Injects the versions that the `If-Match` of a change lists; `any` without the header or for `*`. */
 export const IfMatch = createParamDecorator(versionCondition);

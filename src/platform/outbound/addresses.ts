@@ -15,8 +15,8 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Addresses at which clouds (Alibaba, Azure, AWS, Google, Linode, Oracle, Scaleway) give credentials to their machines,
- * except link-local addresses, which are refused anyway.
+ * Addresses at which clouds (Alibaba, Azure, AWS, Google, Linode, Oracle, Scaleway) give credentials to their machines.
+ * Link-local addresses are not listed, because they are always refused.
  */
 const METADATA_SERVICES = [
   '100.100.100.200/32',

@@ -29,9 +29,11 @@ export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**
  * Sends a request and reads its answer. Resolves when the connection is free or closed, so that a limit on calls also
- * limits connections. At the deadline, closes the connection, and resolves if the body of the answer has ended or
- * `keepBytes` of it have arrived. If a kept-alive connection turns out to be closed, sends the request once more on a
- * new connection, so a request may arrive twice.
+ * limits connections.
+ * - At the deadline, closes the connection. Resolves if the body of the answer has ended or `keepBytes` of it have
+ *   arrived by then.
+ * - If a kept-alive connection turns out to be closed, sends the request once more on a new connection. Therefore a
+ *   request may arrive twice.
  * @throws {OutboundError} when the call fails, or the deadline passes, before the body has ended or `keepBytes` arrived
  */
 export function exchange(

@@ -22,7 +22,7 @@ const MESSAGES: Readonly<Record<OutboundReason, string>> = {
   failed: 'The call failed',
 };
 
-/** A call that got no answer. Customers see the message, so it contains no address. */
+/** A call that got no answer. The message contains no address, because customers see it. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
 

@@ -20,9 +20,8 @@ export type EventDefinition = Pick<
 const definitions = new Map<string, EventDefinition>();
 
 /**
- * Returns a function that defines one event type of a resource. Its argument `example` has the fields whose values in
- * the example event differ from those in the example of the resource. The event catalogue and its documentation are
- * generated from the definitions.
+ * Returns a function that defines one event type of a resource. The event catalogue and its documentation are generated
+ * from the definitions.
  */
 export function defineEvents<Resource, Dto extends { readonly id: string }>(
   dto: Type<Dto>,

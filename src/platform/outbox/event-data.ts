@@ -1,6 +1,6 @@
 /**
- * Columns of a stored event. Some events have their data in a pack (a row of `event_pack`) instead of the column
- * `data`; {@link withData} reads both.
+ * Columns of a stored event. The data of some events is in a pack (a row of `event_pack` with the data of several
+ * events) instead of the column `data`. {@link withData} reads both.
  */
 export const STORED_COLUMNS =
   'id, type, object_id, sequence, occurred_at, actor, data, pack_id, pack_place';
@@ -17,7 +17,7 @@ export interface EventsQuery {
 
 /**
  * Returns the statement that reads events with their data. The data of an event is null if its pack (a row of
- * `event_pack` with the data of several events) is missing.
+ * `event_pack`) is missing.
  */
 export function withData({ events, order }: EventsQuery): string {
   return `
@@ -32,7 +32,7 @@ export function withData({ events, order }: EventsQuery): string {
     ${order}`;
 }
 
-/** Like {@link withData}, but reads null instead of the data. */
+/** Like {@link withData}, but reads null instead of the data, which may be damaged. */
 export function withoutData({ events, order }: EventsQuery): string {
   return `
     WITH stored AS MATERIALIZED (${events})

@@ -43,7 +43,10 @@ export interface RecordedEvent {
 /** An event without its data and its actor. The id and the type decide which webhook endpoints receive the event. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
-/** Pack (row of `event_pack`) with the data of a deleted event, and position in it. Null for data stored alone. */
+/**
+ * Place of the data of a deleted event: its pack (a row of `event_pack` with the data of several events), and the
+ * position in the pack. Both are null for an event that is stored alone.
+ */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
@@ -55,8 +58,8 @@ type PackedRow = PlaceRow & { readonly pack_id: string };
 const HEAD = 'type, object_id AS "objectId", sequence, occurred_at AS "occurredAt"';
 
 /**
- * Events for which no webhook deliveries were created yet, for the metrics of waiting work. `dueAt` is always the
- * present: the waiting time is unknown, because the time of an event may come from a test clock.
+ * Events for which no webhook deliveries were created yet, at most 10,000, for the metrics of waiting work. `dueAt` is
+ * always the present time. The real waiting time is unknown, because the time of an event may come from a test clock.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
@@ -95,9 +98,9 @@ const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, 
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';
 
 /**
- * Condition: an event was dispatched and has no pending delivery. Uses LIMIT, so that PostgreSQL looks up each event;
- * for NOT EXISTS it can read all deliveries. The status is an expression, so that no index of all pending deliveries is
- * used.
+ * SQL condition that is true if an event was dispatched and has no pending delivery. Uses LIMIT 1, so that PostgreSQL
+ * looks up each event; with NOT EXISTS, it may read all deliveries. Compares the expression `status || ''`, so that
+ * PostgreSQL does not read the index of all pending deliveries.
  */
 const DELETABLE = `
   (SELECT true FROM event_dispatch WHERE event_id = event.id LIMIT 1) IS NULL
@@ -135,8 +138,8 @@ const DELETE_EVENTS = `
   SELECT pack_id, pack_place FROM deleted`;
 
 /**
- * Locks packs (rows with the data of several events) before they are changed. If two transactions delete events of one
- * pack, the second one waits until the first one has committed, and then sees what the first one has deleted.
+ * Locks packs (rows with the data of several events) before they are changed. Example: two transactions delete events
+ * of one pack. The second one waits for the commit of the first one, and then sees its deletions.
  */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
@@ -168,7 +171,7 @@ export class EventLog {
 
   /**
    * Takes the oldest events off the queue and returns them, oldest first. Call it in the transaction that creates their
-   * deliveries: if that transaction is rolled back, the events stay in the queue.
+   * deliveries. If that transaction is rolled back, the events stay in the queue.
    */
   async takeUndispatched(limit: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
@@ -177,7 +180,8 @@ export class EventLog {
   }
 
   /**
-   * Takes one event off the queue: the dispatcher does not send it. Call it in the transaction that recorded the event.
+   * Takes one event off the queue, so that the dispatcher creates no deliveries for it. Call it in the transaction that
+   * recorded the event.
    */
   async skipDispatch(id: string): Promise<void> {
     this.database.requireTransaction();
@@ -189,7 +193,7 @@ export class EventLog {
     return new Map(events.map((event) => [event.id, event]));
   }
 
-  /** Locks events until the transaction ends, so that they cannot be deleted. Returns the existing ones by id. */
+  /** Locks events until the transaction ends, so that they cannot be deleted. Returns the existing events by id. */
   async lock(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
     const events = await this.database.query<EventHead>(LOCK, [ids]);
@@ -197,8 +201,10 @@ export class EventLog {
   }
 
   /**
-   * Returns a page of matching events, newest first. Orders by the time at which the events occurred if the filter has
-   * `from` or `to`, otherwise by sequence if it has an object, otherwise by id.
+   * Returns a page of matching events, newest first. Orders them:
+   * - by the time at which they occurred, if the filter has `from` or `to`;
+   * - otherwise by sequence number, if the filter has an object;
+   * - otherwise by id.
    * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if the order is by time and
    *   the last event of the previous page was deleted
    */
@@ -258,8 +264,8 @@ export class EventLog {
 
   /**
    * Deletes the oldest events recorded before an instant, together with their deliveries, in one commit. Keeps events
-   * that are not dispatched yet or have a pending delivery. Checks at most {@link MAX_CHECKED}.
-   * @param after only events with higher ids are deleted; empty: all
+   * that are not dispatched yet or have a pending delivery. Checks at most {@link MAX_CHECKED} events.
+   * @param after deletes only events with ids above this id; empty: no limit
    * @returns the number of deleted events, and the id after which the next batch starts; null: there are no more events
    */
   deleteOldest(
@@ -282,7 +288,8 @@ export class EventLog {
 
   /**
    * Removes the data of deleted events from their packs (rows with the data of several events). Deletes a pack if all
-   * its events are deleted. A pack that PostgreSQL cannot read stays as it is; its other events are reported.
+   * its events are deleted. Leaves a pack as it is if PostgreSQL cannot read it, and reports its other events as
+   * damaged.
    */
   private async removeData(deleted: readonly PlaceRow[]): Promise<void> {
     const packed = deleted.filter((row): row is PackedRow => row.pack_id !== null);
@@ -299,7 +306,10 @@ export class EventLog {
     });
   }
 
-  /** Returns false if PostgreSQL cannot read a pack. Then no data is cleared, but empty packs may be deleted. */
+  /**
+   * Removes the data of deleted events from their packs. Returns false if PostgreSQL cannot read one of the packs. Then
+   * no data is cleared, but empty packs may be deleted.
+   */
   private async clear(packed: readonly PackedRow[]): Promise<boolean> {
     const ids = packed.map(({ pack_id: id }) => id);
     const places = packed.map(({ pack_place: place }) => place);

@@ -5,6 +5,9 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 export class EventPackEntity {
   /** Number from the sequence `event_pack_id`. */
   @PrimaryColumn({ type: 'bigint' }) readonly id!: string;
-  /** Data of the events, at their `pack_place`. Type `json`, not `jsonb`, so that keys keep the order of the API. */
+  /**
+   * Data of the events. The `pack_place` of an event is the position of its data, from 1. Type `json`, not `jsonb`, so
+   * that keys keep the order of the API.
+   */
   @Column({ type: 'json', array: true }) readonly data!: readonly object[];
 }

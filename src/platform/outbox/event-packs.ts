@@ -1,4 +1,7 @@
-/** Place of an event among the packs that one INSERT statement stores. A pack is one row with several events. */
+/**
+ * Place of an event among the packs that one INSERT statement stores. A pack is one row with the data of several
+ * events.
+ */
 export interface PackPlace {
   /** Index of the pack among the packs of the statement. */
   readonly pack: number;

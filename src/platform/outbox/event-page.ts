@@ -8,7 +8,7 @@ export interface EventLogFilter {
   readonly objectId: string | null;
   /** Customers whose events are listed; null for all events. */
   readonly customerIds: readonly string[] | null;
-  /** Principal that caused the events; null for all. */
+  /** Principal that caused the events; null for the events of all principals. */
   readonly actor: string | null;
   /** Resources whose events are left out, such as `api_key`. */
   readonly hiddenResources: readonly string[];
@@ -27,11 +27,13 @@ export interface EventLogCursor {
   readonly id: string;
   /** Time at which the event occurred. Null in a list that is not ordered by time. */
   readonly occurredAt: Date | null;
-  /** Null in a list that is not ordered by sequence. */
+  /** Sequence number of the event. Null in a list that is not ordered by sequence number. */
   readonly sequence: number | null;
 }
 
-/** SQL that finds all event types, looking up one after the other in the index, because there are few types. */
+/**
+ * SQL that finds all event types. Looks them up one by one in the index, which is fast, because there are few types.
+ */
 const TYPES = `
   WITH RECURSIVE known AS (
     SELECT min(type) AS type FROM event
@@ -60,9 +62,9 @@ export function isBySequence(filter: EventLogFilter): boolean {
 }
 
 /**
- * Returns the SQL expressions that come last in the ORDER BY of a list. A list with a filter or times reads an index
- * that ends with {@link idTime} (the start of the id, which encodes its time), so it is ordered by {@link idTime} and
- * then by id. Any other list is ordered by id alone.
+ * Returns the SQL expressions that come last in the ORDER BY of a list. A list with a filter by type, customer, actor
+ * or time reads an index that ends with {@link idTime}, the start of the id, which encodes its time. Such a list is
+ * ordered by {@link idTime} and then by id. Any other list is ordered by id alone.
  * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
@@ -79,10 +81,10 @@ function keysOf(filter: EventLogFilter, id: string): readonly string[] {
 const descending = (keys: readonly string[]): string => keys.map((key) => `${key} DESC`).join(', ');
 
 /**
- * Returns SQL for a page of matching events, newest first: sorted by time if the filter has `from` or `to`, otherwise
- * by sequence if it has an object, otherwise by id.
- * Every page is read from an index. A page of all types of a resource (`resource.*`) is merged from one page per event
- * type. A page of several customers is merged from one page for each of the `limit` customers with the newest events.
+ * Returns SQL for a page of matching events, newest first, in the order that `EventLog.page` describes. Reads every
+ * page from an index.
+ * - A page of all types of a resource (`resource.*`) is merged from one page per event type.
+ * - A page of several customers is merged from one page for each of the `limit` customers with the newest events.
  */
 export function eventPage(
   filter: EventLogFilter,

@@ -12,7 +12,10 @@ const BATCH_SIZE = 500;
 @Injectable()
 export class EventRetention implements OnModuleInit {
   private readonly logger = new Logger('event-retention');
-  /** Id after which the next batch starts. Events up to this id were kept, and are not checked again. */
+  /**
+   * Id after which the next batch starts; empty for the first batch of a pass over all old events. Later batches of the
+   * pass do not check again the events that earlier batches kept.
+   */
   private after = '';
 
   constructor(
@@ -31,7 +34,7 @@ export class EventRetention implements OnModuleInit {
     });
   }
 
-  /** Deletes one batch. Returns true if there may be more. */
+  /** Deletes one batch of events. Returns true if there may be more events to delete. */
   async runDue(): Promise<boolean> {
     const { eventRetentionMonths } = this.configuration;
     if (eventRetentionMonths === null) return false;

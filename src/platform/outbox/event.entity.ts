@@ -25,13 +25,16 @@ export class EventEntity {
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
    * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. If `packId` is set, the
-   * pack has the whole value, and this column has only the customer's id, for `event_customer_time_index`.
+   * pack (a row of `event_pack`) has the whole value. This column then has only the customer's id, for
+   * `event_customer_time_index`.
    */
   @Column({ type: 'json' }) readonly data!: object;
-  /** Id of the principal that caused the event, or `worker`. Null for events from releases that did not record it. */
+  /**
+   * Id of the principal that caused the event, or `worker`. Null for events from releases that recorded no principal.
+   */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
-  /** Kept for processes of the previous release. The next release drops this column and its two indexes. */
+  /** Used only by processes of the previous release. The next release drops this column and its two indexes. */
   @InstantColumn({ nullable: true, default: () => 'now()' }) readonly dispatchedAt!: Date | null;
   /** Row of `event_pack` that has the data. Null for an event that is stored alone. */
   @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;

@@ -28,8 +28,10 @@ const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
 export interface ResourceChange<Resource> {
   readonly after: Resource;
   /**
-   * State before the change; equals `after` if no field changed, so that the audit log shows no fields. Omitted for a
-   * deletion, a new resource, or a report such as `usage.late`; for the latter two, the audit log shows all fields.
+   * State before the change.
+   * - Equal to `after` if no field changed. The audit log then shows no fields.
+   * - Absent for a new resource, or for a report such as `usage.late`. The audit log then shows all fields.
+   * - Absent for a deletion.
    */
   readonly before?: Resource;
   readonly occurredAt: Date;
@@ -59,9 +61,9 @@ const COLUMN_TYPES = [
 ];
 
 /**
- * Inserts events, and numbers the events of each object in the order in which they are passed. The data of events that
- * share a pack is stored in `event_pack`. To save round trips, the same statement adds the events to the queue of the
- * dispatcher, and the changes to the audit log.
+ * Inserts events, and numbers the events of each object in the order in which they are passed. Stores the data of
+ * several events together in one row of `event_pack` if they share a pack. To save round trips, the same statement adds
+ * the events to the queue of the dispatcher, and the changes to the audit log.
  */
 const INSERT = `
   WITH added AS (
@@ -113,7 +115,8 @@ export class Outbox {
   }
 
   /**
-   * Records an event about a change. Its time is `now`, or the object's last change before this one if that is later.
+   * Records an event about a change. The time of the event is `now`, or the object's last change before this change if
+   * that is later.
    */
   recordChange<Resource extends { readonly updatedAt: Date }, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,
@@ -145,8 +148,8 @@ export class Outbox {
   }
 
   /**
-   * Waits until the transactions that have recorded events so far have ended, but at most ten seconds. Until then,
-   * events may be committed later than events with higher ids.
+   * Waits until the transactions that have recorded events so far have ended, but at most ten seconds. An event of an
+   * open transaction may be committed after events with higher ids.
    * @throws {OutcomeUnknownError} if the database fails, because this request or an earlier one may have committed its
    *   change
    */
@@ -159,9 +162,9 @@ export class Outbox {
   }
 
   /**
-   * Returns the name of the prepared statement. It changes each time the number of recorded events has quadrupled,
-   * because a new name causes a new plan: a plan that was made for small tables reads whole tables. The statement is
-   * prepared, because planning it takes as long as running it.
+   * Returns the name of the prepared statement. A new name makes PostgreSQL plan the statement again. The name changes
+   * each time the number of recorded events has quadrupled, because a plan for small tables reads whole tables. The
+   * statement is prepared, because planning it takes as long as running it.
    */
   private statementName(events: number): string {
     this.recordedEvents += events;

@@ -13,14 +13,14 @@ export interface LeasedTable {
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
   readonly leaseColumn: string;
-  /** Name of the due work that processes released rows; null: the next request processes them. */
+  /** Name of the due work that processes released rows; null: a later request processes them. */
   readonly work: string | null;
 }
 
 /**
- * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its
- * number (see `ProcessSession`) is free. No work begins under a free number: a process takes the lock on its number
- * before it writes a lease, and the same number is given out again only after 2^31 processes.
+ * Ends the leases of dead processes, so that their work is due at once. A process takes an advisory lock on its number
+ * (see `ProcessSession`) before it writes a lease with this number. If the lock is free, the process is dead or has
+ * lost its connection. A number is given out again only after 2^31 processes.
  */
 @Injectable()
 export class AbandonedWork implements OnModuleInit {
@@ -94,7 +94,9 @@ function deadProcessesSql(leased: readonly LeasedTable[]): string {
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 }
 
-/** Returns SQL that releases rows. It skips rows that a dead process still has locked; the next run releases these. */
+/**
+ * Returns SQL that releases rows. Skips rows that a dead process still has locked. The next run releases these rows.
+ */
 function releaseSql({ table, leaseColumn }: LeasedTable): string {
   return `
     UPDATE ${table} SET ${leaseColumn} = least(${leaseColumn}, $2), leased_by = NULL

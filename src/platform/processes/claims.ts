@@ -59,7 +59,7 @@ export class Claims {
     });
   }
 
-  /** Ends the leases of rows that dead processes claimed. Locked rows are skipped; the next run releases them. */
+  /** Ends the leases of rows that dead processes claimed. Skips locked rows, which the next run releases. */
   async release(dead: readonly number[], now: Date): Promise<void> {
     for (const work of this.registered) {
       const rows = await this.database.query<{ id: string }>(releaseSql(work), [

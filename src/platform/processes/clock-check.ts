@@ -9,7 +9,10 @@ import { ProcessSession } from './process-session';
 
 const MAX_OFF_MS = 5_000;
 const EVERY_MS = 60_000;
-/** Pause between comparisons while the clock is wrong, because the clock of the database may be set right, too. */
+/**
+ * Pause between comparisons while the clock is wrong. It is short, because this process does not notice when the clock
+ * of the database is set right.
+ */
 const EVERY_MS_WHILE_OFF = 2_000;
 const COMPARISON_TIMEOUT_MS = 5_000;
 /** Pause after a failed comparison. */
@@ -31,12 +34,13 @@ interface Comparison {
 }
 
 /**
- * Compares the clock of this process with the clock of the database, at the start and every minute. While the clocks
- * differ by more than 5 s, compares them every 2 s, and the process does no due work, changes nothing and is not ready,
- * because due times, expiries and ends of leases would be wrong. Before each run of due work and each change, compares
- * the clock with the monotonic clock, which is never set. If the clock was set so that it may now be wrong by more than
- * 5 s, or right again, the process waits for another comparison, which begins at once. A process without a number (see
- * `ProcessSession`) does no due work either.
+ * Compares the clock of this process with the clock of the database, at the start and every minute. With a wrong clock,
+ * due times, expiries and ends of leases would be wrong.
+ * - While the clocks differ by more than 5 s, the process does no due work, changes nothing and is not ready. Compares
+ *   the clocks every 2 s.
+ * - Before each run of due work and each change, compares the clock with the monotonic clock, which is never set. If
+ *   the clock may have become wrong by more than 5 s, or right again, waits for a new comparison, which begins at once.
+ * - A process without a number (see `ProcessSession`) does no due work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
@@ -99,7 +103,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Waits up to 1 s for the comparison after a jump of the clock.
-   * @throws {ProblemError} what `requireRight` throws
+   * @throws {ProblemError} `service_unavailable` in the cases of {@link requireRight}
    */
   async waitUntilRight(): Promise<void> {
     const givesUpAt = performance.now() + this.maxWaitMs;
@@ -140,9 +144,9 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns true if the clock was set since the last comparison and may now be wrong by too much, or right again. Starts
-   * another comparison in this case. Also returns true after the machine was suspended, because its monotonic clock may
-   * have stopped meanwhile.
+   * Returns true if the clock may have become wrong by more than 5 s, or right again, since the last comparison. Then
+   * starts another comparison. There are two causes: the clock was set, or the machine was suspended. After a
+   * suspension the clock may still be right, because the monotonic clock may have stopped meanwhile.
    */
   private detectJump(): boolean {
     if (this.hasJumped || this.last === null) return this.hasJumped;

@@ -20,9 +20,9 @@ export const PROCESS_LOCK_CLASS = 720_575;
 const RECONNECT_MS = 250;
 const MAX_WAIT_FOR_NUMBER_MS = 3_000;
 const CHECK_NUMBER_EVERY_MS = 25;
-/** Times after which a process that waits for a connection of a pooler closes one of its own. */
+/** Times after which a process that waits for a connection of a pooler closes one of its own connections. */
 const MAKE_ROOM_AFTER_MS = [1_000, 3_000];
-/** Connections that the pool keeps when the process needs one for its session. */
+/** Minimum number of connections that the pool keeps when the process needs a connection for its session. */
 const MIN_POOL_CONNECTIONS = 1;
 
 /** Reason why a process refuses work, as a sentence. */
@@ -36,7 +36,7 @@ const TAKE_NUMBER = `
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
 /**
- * Holds the connection that proves that this process is alive: the connection has an advisory lock on the number of the
+ * Holds the connection that proves that this process is alive. The connection has an advisory lock on the number of the
  * process. Leases contain this number. As soon as the lock is free, other processes take the leases over.
  *
  * After a lost connection, the process gets a new number. Other processes may then take over work that this process is
@@ -92,12 +92,14 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     return this.current;
   }
 
-  /** @throws {ConfigurationError} when the encryption key was retired after the process checked its keys */
   async onModuleInit(): Promise<void> {
     await this.waitForFirstAttempt();
   }
 
-  /** @throws {ConfigurationError} when the encryption key was retired after the process checked its keys */
+  /**
+   * Waits until the first attempt to get a number has succeeded or failed.
+   * @throws {ConfigurationError} when the encryption key was retired after the process checked its keys
+   */
   waitForFirstAttempt(): Promise<void> {
     this.firstAttempt ??= this.connect();
     return this.firstAttempt;
@@ -138,7 +140,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** @throws {ConfigurationError} when the encryption key of this process was retired */
+  /**
+   * Connects and takes a number. If this fails, tries again later.
+   * @throws {ConfigurationError} when the encryption key of this process was retired
+   */
   private async connect(): Promise<void> {
     let client: Client | null = null;
     try {
@@ -156,8 +161,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       });
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
-      // A rotation of the encryption keys may have retired the key of this process before the process had the lock.
-      // Read over this connection, because the pool may be busy, or have none at the connection limit.
+      // Checks the key again, because a rotation of the encryption keys may have retired it before this process had the
+      // lock. Reads over this connection, because the pool may have no free connection.
       const query = async <Row extends object>(sql: string) => (await opened.query<Row>(sql)).rows;
       await this.keyUses.verify(this.secrets, query);
       // If the connection ended meanwhile, its lock is free, and the number must not be used.
@@ -184,7 +189,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Opens a connection. If the first statement waits, as at a pooler without a free connection, makes room. */
+  /**
+   * Opens a connection. If the first statement waits, for example because a pooler has no free connection, makes room
+   * after 1 s and again after 3 s.
+   */
   private async open(): Promise<Client> {
     let timers: NodeJS.Timeout[] = [];
     const planToMakeRoom = (): void => {
@@ -206,7 +214,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       .finally(() => (this.isMakingRoom = false));
   }
 
-  /** Closes an idle connection; if there is none, the next free one of the pool. */
+  /**
+   * Closes one connection of this process. Prefers an idle connection. Otherwise closes the next free connection of the
+   * pool. Keeps at least {@link MIN_POOL_CONNECTIONS} in the pool.
+   */
   private async closeConnection(): Promise<void> {
     if (await this.reports.closeIdleConnection()) return;
     const { idle, busy } = poolUseOf(this.dataSource);
@@ -250,7 +261,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }, RECONNECT_MS);
   }
 
-  /** Stops the process, with exit code 1, because other processes could not decrypt secrets that it would encrypt. */
+  /**
+   * Stops the process, with exit code 1, because its encryption key was retired. Other processes could not decrypt
+   * secrets that it would encrypt.
+   */
   private endProcess(error: unknown): void {
     this.logger.fatal(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;

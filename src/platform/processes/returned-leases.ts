@@ -12,7 +12,10 @@ import { Database, isInterruption, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** Maximum number of attempts, one per second, to give a lease back. The lease has then ended by itself. */
+/**
+ * Maximum number of attempts, one per second, to give a lease back. After so many attempts, the lease has ended by
+ * itself.
+ */
 const MAX_TRIES = 150;
 /** Number of attempts, one per second, to find the rows of an unanswered commit, which may still take effect. */
 const MAX_LATE_COMMIT_TRIES = 10;
@@ -21,10 +24,12 @@ const MAX_RETRY_DELAY_S = 150;
 export const FREQUENT_ATTEMPTS = 26;
 /** Number of failed attempts after which work is claimed only if no other work is due. */
 export const LATE_ATTEMPTS = 20;
-/** Longer than the pauses that right clocks plan. */
+/**
+ * SQL interval that is longer than any pause between attempts. Only a process with a wrong clock plans a longer pause.
+ */
 const LONGER_THAN_PAUSES = `interval '${LONGEST_PAUSE_MS + MAX_AHEAD_MS} milliseconds'`;
 
-/** A lease of this process on rows of a table with `due_at`, `leased_by` and `attempts`. */
+/** A lease of this process on rows of a table with the columns `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
   readonly table: string;
   readonly ids: readonly string[];
@@ -62,10 +67,11 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Leases up to `limit` due rows of a table, those due longest first. Rows with {@link LATE_ATTEMPTS} or more attempts
-   * come after all others, so that work that fails for hours does not delay new work. After them come rows without a
-   * lease that are due later than after the longest pause: a wrong clock dated them, and they would wait until then.
-   * Returns the ids of the rows.
+   * Leases up to `limit` due rows of a table, and returns their ids. Takes them in this order:
+   * - rows with fewer than {@link LATE_ATTEMPTS} attempts, those due longest first;
+   * - rows with more attempts, so that work that fails for hours does not delay new work;
+   * - rows without a lease whose due time is further ahead than the longest pause. A wrong clock dated these rows, and
+   *   they would wait until that time.
    */
   claim(
     table: string,
@@ -116,13 +122,14 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Gives a lease back: makes the rows due again after a delay. The delay doubles with each failed attempt, from 1 s to
-   * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, it is an hour. Repeats the UPDATE until it succeeds, the lease has
-   * ended, or the process stops. If the commit of the lease got no answer, also repeats it for 10 s while it finds no
-   * row, because the commit may still take effect. Does not change rows whose work was done after all, or that have
-   * another lease by now.
-   * @param owner number of this process. If it is null, the lease stays: `AbandonedWork` releases it like the lease of
-   *   a dead process.
+   * Gives a lease back: the rows are due again after a delay. The delay doubles with each failed attempt, from 1 s to
+   * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, the delay is an hour.
+   * - Repeats the UPDATE until it succeeds, the lease has ended, or the process stops.
+   * - If the commit of the lease got no answer, also repeats the UPDATE for 10 s while it finds no row. The commit may
+   *   still take effect.
+   * - Does not change rows whose work was done after all, or that have another lease by now.
+   * @param owner number of this process. Null: the lease stays, and `AbandonedWork` releases it like that of a dead
+   *   process.
    */
   private async returnLease(lease: HeldLease, owner: number | null, reason: Reason): Promise<void> {
     if (owner === null || lease.ids.length === 0) return;
@@ -137,7 +144,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     this.stopping = true;
   }
 
-  /** Waits for statements in flight. When this process has ended, others take over the leases not returned. */
+  /**
+   * Waits for the statements in flight that return leases. Other processes take over the remaining leases after the end
+   * of this process.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.returning);
   }
