@@ -40,11 +40,10 @@ export class Database {
   }
 
   /**
-   * Runs the work in a READ COMMITTED transaction and returns its result.
-   * - If a transaction is open, runs the work in it. Only the outermost call commits, or rolls back if the work throws.
-   * - After a deadlock or a similar conflict (`isWorthRetrying`), repeats the work, up to three attempts in all.
-   *   Therefore the work must have no effects outside of the database.
-   * - Does not repeat the work if the outcome of the commit is unknown.
+   * Runs the work in a READ COMMITTED transaction and returns its result. If a transaction is open, joins it. Only the
+   * outermost call commits, or rolls back if the work throws.
+   * After a deadlock or a similar conflict (`isWorthRetrying`), repeats the work, up to three attempts in all. Therefore
+   * the work must have no effects outside of the database. Does not repeat it if the outcome of the commit is unknown.
    * @param options.source connection pool, or held connection, to use instead of the default pool
    * @throws {OutcomeUnknownError} if the answer to the commit is lost; after any other error nothing was committed
    */
@@ -80,11 +79,9 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint.
-   * - After a deadlock or a similar conflict (`isWorthRetrying`), rolls the part back and repeats it, up to three
-   *   attempts in all. The rollback releases the locks of the part.
-   * - If the part reads damaged data, rolls the part back and throws.
-   * - Throws any other error without a rollback.
+   * Runs a part of the open transaction under a savepoint. After a deadlock or a similar conflict (`isWorthRetrying`),
+   * rolls the part back, which releases its locks, and repeats it, up to three attempts in all. If the part reads
+   * damaged data, rolls the part back and throws. Throws any other error without a rollback.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -308,8 +305,7 @@ export class Database {
   }
 
   /**
-   * Requires that no transaction is open. An open transaction would keep its locks, for example during an external
-   * call.
+   * Requires that no transaction is open. It would keep its locks, for example during an external call.
    * @param what subject of the error message, such as `A snapshot`
    * @throws {Error} if a transaction is open, which is a defect of the caller
    */
@@ -326,10 +322,7 @@ export class Database {
     return this.requiredTransaction();
   }
 
-  /**
-   * Runs the callback after the open transaction has committed. Drops it if the transaction is rolled back. Without an
-   * open transaction, runs it at once.
-   */
+  /** Runs the callback after the open transaction has committed (not after a rollback), at once if none is open. */
   afterCommit(callback: () => void): void {
     const { currentTransaction } = this;
     if (currentTransaction === undefined) callback();
