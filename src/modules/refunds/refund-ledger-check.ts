@@ -13,8 +13,9 @@ const REFUNDED_CASH_ROWS = `
   FROM refund JOIN payment ON payment.id = payment_id WHERE refund.status = 'succeeded'`;
 
 /**
- * Registers ledger checks. For each payment, succeeded and pending refunds must equal the refunded and the reserved
- * amount. Payments, less refunds and money withdrawn in disputes, must equal the cash clearing accounts.
+ * Registers ledger checks:
+ * - The succeeded refunds of a payment add up to its refunded amount, and the pending ones to its reserved amount.
+ * - Payments, less refunds and money withdrawn in disputes, equal the cash clearing accounts.
  */
 @Injectable()
 export class RefundLedgerCheck implements OnModuleInit {

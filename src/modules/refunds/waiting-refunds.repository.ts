@@ -13,7 +13,7 @@ const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference =
 /** A refund that the provider reported, without its outcome. */
 export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 
-/** Callers that change rows must have locked the payment. */
+/** Stores waiting refunds ({@link WaitingRefundEntity}). Callers that change rows must have locked the payment. */
 @Injectable()
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}
@@ -34,7 +34,10 @@ export class WaitingRefundsRepository {
     );
   }
 
-  /** Returns the time since which a refund waits, by the clock of the process that stored it; null if it does not wait. */
+  /**
+   * Returns the time at which a refund began to wait, by the clock of the process that stored it. Null if it does not
+   * wait.
+   */
   async waitsSince(paymentId: string, reference: string): Promise<Date | null> {
     const where = 'WHERE payment_id = $1 AND reference = $2';
     const found = await this.database.selectOne(WaitingRefundEntity, where, [paymentId, reference]);
