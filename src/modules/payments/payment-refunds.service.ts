@@ -244,9 +244,10 @@ export class PaymentRefundsService {
   }
 
   /**
-   * `leftMinor` is how much of the money that paid the payment's invoice can still be refunded. Credit notes and
-   * credits on later invoices lower it. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
-   * limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
+   * Returns how much of the money that paid the payment's invoice can still be refunded (`leftMinor`), and the same
+   * amount if all open disputes are lost (`leftIfLostMinor`). Credit notes and credits on later invoices lower both
+   * amounts. Null: no limit. Negative: refunds exceed the limit. The caller must have locked the payments of the
+   * invoice.
    */
   private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: LostCreditOfInvoice) {
     if (invoiceId === null || amountApplied === 0n) {

@@ -2,7 +2,7 @@ import { defineProblem } from '../../../platform/errors';
 import type { Discrepancy } from './domain/discrepancy';
 
 type Obstacle =
-  /** Id of another refund with the reported id at the provider. */
+  /** Id of the stored refund that already has the reported id at the provider. */
   | { readonly recordedId: string }
   /** Present status of the refund at the provider. */
   | { readonly presentStatus: 'failed' | 'canceled' };

@@ -109,8 +109,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Dismisses the open report that a refund has succeeded, in the caller's transaction, because the refund has failed or
-   * was canceled at the provider since. A no-op if there is no such report. The caller must have locked the payment.
+   * Dismisses the open report that a refund has succeeded, after the refund failed or was canceled at the provider. A
+   * no-op if there is no such report. Runs in the caller's transaction, which must have locked the payment.
    * @param reference the provider's id of the refund
    */
   async dismissReport(refundId: string, reference: string): Promise<void> {
@@ -132,8 +132,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks and returns a discrepancy, which must be open or have the status `status` already. The caller
-   * may have locked only the customer and, if the discrepancy is about a refund, the payment.
+   * Locks and returns a discrepancy. The discrepancy must be open or already have the status `status`. Lock order:
+   * before this call, the caller may lock only the customer and, for a discrepancy of a refund, the payment.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

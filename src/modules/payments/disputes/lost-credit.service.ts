@@ -41,9 +41,10 @@ interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Credit that must still be taken from the customer, because the payment that funded it was lost or refunded. Minor
- * units. `lostMinor`: lost in disputes. `refundedMinor`: by succeeded refunds. `reservedMinor`: by pending refunds.
- * Refunds count only if invoices had already used the refunded credit.
+ * Credit that must still be taken from the customer, because its payment was lost or refunded. Minor units:
+ * - `lostMinor`: lost in disputes.
+ * - `refundedMinor`: given back by succeeded refunds, although invoices had already used the credit.
+ * - `reservedMinor`: the same for pending refunds.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
@@ -122,9 +123,9 @@ export class LostCreditService {
   }
 
   /**
-   * Takes available credit that came from a locked payment, after a bank returned a refund of this payment. Takes it
-   * first for pending refunds, then for losses in disputes. Returns the credit taken for losses, which the caller must
-   * post to the ledger.
+   * Takes available credit that came from a locked payment, after a bank returned a refund of this payment. Covers
+   * pending refunds first, then losses in disputes. Returns the credit taken for losses, which the caller must post to
+   * the ledger.
    */
   async coverAfterReturn(payment: Payment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));

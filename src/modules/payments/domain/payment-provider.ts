@@ -18,8 +18,8 @@ export interface FailedOutcome extends EndWithoutCharge {
 
 interface EndWithoutCharge {
   /**
-   * Present if the payment ends because it has no charge at the provider. The outcome then applies only while the
-   * payment has no reference. If another process has stored a reference meanwhile, it confirms that charge.
+   * Present if the payment ends because it has no charge at the provider. The outcome is applied only while the payment
+   * has no stored reference of a charge. Otherwise another process has prepared a charge meanwhile, and confirms it.
    */
   readonly hasNoCharge?: true;
 }
@@ -205,7 +205,9 @@ export interface ListedRefund {
 export interface ReportedCharge {
   /** The provider's id of the charge. */
   readonly chargeReference: string;
-  /** Our id of the payment, from the metadata of the charge; null: none. The charge may be of another environment. */
+  /**
+   * Our id of the payment, from the metadata of the charge; null: none. Another environment may have made the charge.
+   */
   readonly paymentId: string | null;
 }
 
@@ -274,8 +276,8 @@ export interface ChargeQuery {
   readonly currency: string;
   readonly customerReference: string;
   /**
-   * Real time of the first request with the current `providerAttempt` of the payment; null: not known. Our clock may
-   * have been ahead of the provider's.
+   * Real time of the first request with the current `providerAttempt` of the payment; null: not known. Can be later
+   * than the provider's time of the charge, if our clock was ahead.
    */
   readonly sentAt: Date | null;
 }

@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 import type { ProviderName } from '../domain/payment-provider';
 
-/** Repeated notifications of one event are stored in one row. */
+/** Event of a provider, and the state of its processing. Repeated notifications of one event are stored in one row. */
 @Entity('provider_event')
 @Index('provider_event_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('provider_event_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })

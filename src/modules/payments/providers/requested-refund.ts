@@ -66,16 +66,15 @@ export function refundRequest(
 }
 
 /**
- * Returns the state of a refund at the provider. If the refund has no reference, searches for it in the provider's list
- * of the charge's refunds. This comes first, because the idempotency key may be an old one: in a restored database,
- * `providerAttempt` may be lower than the number last sent. If the refund is not in the list, the first polls repeat
- * the request, as long as the provider still knows the key. Later, the result is `absent`, or `unknown` if the recorded
- * outcome of the refund is final.
+ * Returns the state of a refund at the provider. Searches for a refund without a reference in the provider's list of
+ * the charge's refunds. If the refund is not listed, the result is:
+ * - The answer to a repeated request: in the first polls, while the provider still knows the idempotency key.
+ * - `unknown`: if the stored outcome is final, or if a listed refund of the same amount has no id of ours and is not
+ *   stored here. The listed refund may be this refund, or may have been made at the provider.
+ * - `absent`: otherwise, and if the payment is too small for both refunds. The provider would refuse a second refund.
  *
- * The list may contain a refund of the same amount without our id: this refund, or one that was made at the provider.
- * The result is then `unknown` until the listed refund is recorded in this database. There is one exception: if the
- * payment is too small for both refunds, the result is `absent`. This refund can then be sent again, because the
- * provider would refuse a second one.
+ * The search comes first, because the idempotency key may be an old one: in a restored database, `providerAttempt` may
+ * be lower than the number last sent.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

@@ -89,8 +89,8 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
 }
 
 /**
- * Returns true if the setup expired at least 24 hours ago. If the provider does not have such a setup, for example
- * because the API key is of another account, the setup counts as canceled.
+ * Returns true if the setup expired at least 24 hours ago. From then on, a setup that the provider does not have counts
+ * as canceled. The provider lacks the setup if, for example, the API key is of another account.
  */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
