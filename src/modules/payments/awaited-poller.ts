@@ -67,9 +67,9 @@ export abstract class AwaitedPoller extends ProviderPoller {
   }
 
   /**
-   * Polls the oldest unanswered object of the customers on a test clock. If all of these objects are being polled
-   * already, waits up to 1.5 s until one of the polls has ended. Throws the error of a poll only if the database caused
-   * it.
+   * Polls the provider about the oldest unanswered payment or refund of the customers on a test clock. If all of them
+   * are being polled already, waits up to 1.5 s until one of the polls has ended. Throws the error of a poll only if
+   * the database caused it.
    */
   private async runOneOn(testClockId: string, claim: string, allRunning: string): Promise<void> {
     const { endsAt, owner } = await this.lease();

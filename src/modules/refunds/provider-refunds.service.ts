@@ -37,7 +37,7 @@ export class ProviderRefundsService {
    * outcome. If not, the refund was made at the provider, or the database was restored from a backup:
    * - A succeeded or pending refund is stored as pending. It must wait ({@link WaitingRefundsService}) if its payment
    *   has not succeeded, or if too little of the payment is left.
-   * - A failed or canceled refund is not stored. If it was waiting, the wait ends.
+   * - A refund with any other outcome, e.g. a failure, is not stored. If the refund was waiting, the wait ends.
    *
    * @param knownVersion version of the stored refund before the provider was asked; 0: not stored
    * @returns null if no further step is needed. Otherwise, the refund was stored, changed or began to wait after the

@@ -14,7 +14,8 @@ const REFUNDED_CASH_ROWS = `
 
 /**
  * Registers ledger checks:
- * - The succeeded refunds of a payment add up to its refunded amount, and the pending ones to its reserved amount.
+ * - For each payment, the succeeded refunds add up to the refunded amount, and the pending refunds to the reserved
+ *   amount.
  * - Payments, less refunds and money withdrawn in disputes, equal the cash clearing accounts.
  */
 @Injectable()

@@ -18,7 +18,7 @@ export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Does nothing and returns false if the refund is already stored. */
+  /** Stores a waiting refund. Does nothing and returns false if the refund is waiting already. */
   async insertIfNew(paymentId: string, refund: ReportedRefund, now: Date): Promise<boolean> {
     const { reference, refundId, amount, reason } = refund;
     const parameters = [paymentId, reference, refundId, amount.toString(), reason, now];

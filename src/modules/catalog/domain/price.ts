@@ -65,8 +65,8 @@ export interface CatalogPrice extends PriceTerms {
 }
 
 /**
- * Builds the price of these terms. Defaults: no free units, no free amount, no fixed amount; the flat amount of the
- * first tier is charged even if the quantity is zero.
+ * Builds the price of these terms. Defaults: no free units, no free amount and no fixed amount. The flat amount of the
+ * first tier is charged by default, even if the quantity is zero.
  * @throws {InvariantError} for contradictory terms; check them with `faultsOfPrice` first
  */
 export function toPrice(id: string, terms: PriceTerms): CatalogPrice {

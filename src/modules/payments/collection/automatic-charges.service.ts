@@ -57,9 +57,9 @@ export class AutomaticChargesService {
    * - a minute if the latest events are not read or not processed
    * - 0 otherwise
    *
-   * After downtime or a restore from a backup, this database lacks payments that the provider's events report. Without
-   * the wait, customers would be charged a second time. The wait starts again with each connection to the database,
-   * because a database is restored only while no process is connected.
+   * Without the wait, customers could be charged twice: after downtime or a restore from a backup, this database lacks
+   * payments that the provider's events report. The wait starts again with each connection to the database, because a
+   * database is restored only while no process is connected.
    * @param isRealTime false for customers on a test clock. Their charges do not wait, because they move no money
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {

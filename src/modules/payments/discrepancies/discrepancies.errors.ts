@@ -34,7 +34,10 @@ export const discrepancyNotApplicable = defineProblem({
   meaning:
     'The report is no success after a failure or cancellation, or its refund is recorded already or has failed since. Settle it with the ' +
     'provider, and dismiss the discrepancy.',
-  /** @param obstacle state of the reported refund; null: the kind of the discrepancy is the obstacle */
+  /**
+   * @param obstacle state of the refund that prevents applying; null: the report is not a success after a failure or
+   *   cancellation
+   */
   occurrence: (discrepancy: Discrepancy, obstacle: Obstacle | null = null) => ({
     detail: detailOf(discrepancy, obstacle),
     extensions: {

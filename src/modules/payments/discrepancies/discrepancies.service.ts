@@ -88,7 +88,7 @@ export class DiscrepanciesService {
     return (await this.discrepancies.find(id)) ?? raise(discrepancyNotFound(id));
   }
 
-  /** Returns the reports about refunds of a payment, whether or not they were applied or dismissed. */
+  /** Returns all reports about refunds of a payment: open, applied and dismissed. */
   refundReportsOf(paymentId: string): Promise<readonly RefundReport[]> {
     return this.discrepancies.refundReportsOf(paymentId);
   }
@@ -119,8 +119,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Runs `apply` in a transaction that first claims the idempotency key of the request, and last stores the discrepancy
-   * that `apply` returns as the answer.
+   * Runs `apply` in a transaction. First claims the idempotency key of the request. Afterwards stores the discrepancy
+   * that `apply` returns as the answer to the request.
    */
   applyOnce(id: string, apply: () => Promise<Discrepancy>): Promise<Discrepancy> {
     return this.database.transaction(async () => {

@@ -41,7 +41,8 @@ interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Credit that must still be taken from the customer, because its payment was lost or refunded. Minor units:
+ * Credit that must still be taken from the customer, because the payment that it came from was lost or refunded. In
+ * minor units:
  * - `lostMinor`: lost in disputes.
  * - `refundedMinor`: given back by succeeded refunds, although invoices had already used the credit.
  * - `reservedMinor`: the same for pending refunds.

@@ -109,7 +109,8 @@ export interface ProviderRefundRequest {
 interface ProviderBase {
   readonly name: ProviderName;
   /**
-   * Returns true if a payment can charge this token without a stored payment method. Null: the payment has no method.
+   * Returns true if a payment can charge this token without a stored payment method. A null token stands for a payment
+   * without a method.
    */
   accepts(token: string | null): boolean;
   refund(request: ProviderRefundRequest): Promise<ProviderOutcome>;
@@ -145,7 +146,7 @@ export interface CustomerMissing {
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
-      /** The provider's id of the method. It may differ from the token that was sent. */
+      /** The provider's id of the method. This id may differ from the token that was sent. */
       readonly token: string;
       readonly details: MethodDetails;
     }

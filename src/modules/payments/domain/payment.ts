@@ -178,8 +178,8 @@ export function actionExpiresAt({
 }
 
 /**
- * Returns `sentAt` of a payment, or `now` if a clock that was ahead dated the payment. Without this, the payment would
- * wait for its customer until a day after the wrong date.
+ * Returns `sentAt` of a payment, or `now` if a clock that was ahead dated the payment. Without this correction, the
+ * payment would wait for its customer until a day after the wrong date.
  */
 function sentAtBy({ sentAt, createdAt }: Payment, now: Date): Date | null {
   return isMisdated(sentAt ?? createdAt, now) ? now : sentAt;

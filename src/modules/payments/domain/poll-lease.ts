@@ -29,7 +29,7 @@ export interface StartedLease {
   readonly startedAt: Date;
 }
 
-/** Lease that an object had when the provider was called about it. */
+/** Lease of a payment, refund or similar object at the time at which the provider was called about the object. */
 export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;
@@ -46,7 +46,7 @@ export function isSameLease(one: PolledLease, other: PolledLease): boolean {
 const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
 
-/** Returns the time of the next poll. The first pause is 5 s, and each pause doubles the last one, up to an hour. */
+/** Returns the time of the next poll. The first pause is 5 s. Each further pause is twice as long, up to an hour. */
 function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_PAUSE_MS));
 }

@@ -4,9 +4,9 @@ import { type Payment, returnedOf } from './payment';
 /**
  * Returns the credit that refunds of a payment (pending or succeeded) gave back although invoices had already used it.
  * This is the amount of the refunds, minus the money that paid the invoice, minus `ofCreditMinor`. It is above zero
- * only if a refund was made at the provider or succeeded late. Example: 60 of a payment of 100 paid its invoice, and
- * invoices used 30 of the 40 credit. A refund of 100 at the provider then returns 100 - 60 - 10 = 30.
- * @param ofCreditMinor unused credit that the refunds paid out or have reserved
+ * only if a refund was made at the provider or succeeded late. Example: of a payment of 100, 60 paid its invoice and 40
+ * became credit, of which other invoices used 30. A refund of 100 at the provider then gives 100 - 60 - 10 = 30.
+ * @param ofCreditMinor unused credit that the refunds paid out or have reserved (10 in the example)
  */
 export function refundedBeyondCredit(
   {

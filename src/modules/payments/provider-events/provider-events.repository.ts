@@ -73,8 +73,9 @@ const MAKE_MISDATED_DUE = `
 /**
  * Makes failed events due and lowers their number of attempts. {@link HAS_READ} then waits until the provider has
  * answered about these events, for at most about 15 minutes. Leaves out events of stored payments, and of our refunds
- * and setups, because they report no missing charge. With a limit, events that are tried often again also count.
- * Processes that start together thus choose the same events.
+ * and setups, because they report no missing charge. The limit `$3` counts all events with {@link LATE_ATTEMPTS} or
+ * more attempts, also those that another process has just made due. Processes that start together thus choose the same
+ * events.
  */
 const TRY_WAITING_AGAIN = `
   UPDATE provider_event SET attempts = ${LATE_ATTEMPTS},

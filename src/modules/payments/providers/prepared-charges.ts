@@ -22,7 +22,10 @@ import { ProviderCustomersRepository } from './provider-customers.repository';
 /** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
-/** Up to this number of calls without a final outcome, polls repeat the request with the same idempotency key. */
+/**
+ * Maximum number of calls without a final outcome. After more calls, polls no longer repeat the request with the same
+ * idempotency key.
+ */
 const MAX_REPLAYS = 2;
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };

@@ -79,8 +79,7 @@ export interface RefundNote {
 export interface RefundRequest {
   readonly paymentId: string;
   /**
-   * Amount in minor units. If null, and a credit note is requested, the part of the note that is to be refunded. If
-   * null without a credit note, all that can be refunded.
+   * Minor units. Null: all that can be refunded, or with a credit note, the part of the note that is to be refunded.
    */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
@@ -124,7 +123,7 @@ export function newRefund(refund: NewRefund, now: Date): Refund {
   };
 }
 
-/** A null field matches all refunds. */
+/** Filter of a list of refunds. A null field matches all refunds. */
 export interface RefundFilter {
   readonly customerId: string | null;
   readonly paymentId: string | null;

@@ -13,9 +13,9 @@ type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
  * Divides lost credit among the invoices that used it, in the order of `uses`. An invoice bears at most the credit that
- * it used, and at most the amount `leftOf`. To make room on an invoice, its share of the losses of another payment
- * moves to another invoice that used credit from that payment. In this way, the invoices together bear as much as
- * possible (a maximum flow). Returns minor units by invoice id, without zeros.
+ * it used, and at most the amount `leftOf`. If an invoice is full, its share of another payment's losses moves to
+ * another invoice that used credit from that payment. The invoices together thus bear as much as possible (a maximum
+ * flow). Returns minor units by invoice id, without zeros.
  * @param lossOf returns the lost part of the credit that invoices used from a payment
  * @param leftOf returns how much of an invoice can still be credited or refunded; negative if more was given back than
  *   the invoice allows
