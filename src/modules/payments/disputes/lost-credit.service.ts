@@ -26,9 +26,15 @@ export interface DisputedMoney {
 
 export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: null };
 
-/** Lost and disputed parts of the credit that an invoice used. Minor units. */
+/**
+ * Lost and disputed parts of the credit that an invoice used, in minor units. Credit is lost if the payment that it
+ * came from is refunded or lost in a dispute.
+ */
 export interface LostCreditOfInvoice {
-  /** Part that is lost, because refunds or lost disputes took it and no unused credit covered it. */
+  /**
+   * Part that is lost: refunds or lost disputes took its money, and no unused credit from the same payment covered
+   * this.
+   */
   readonly lostCreditMinor: bigint;
   /** Part that open disputes may take in addition to `lostCreditMinor`. */
   readonly disputedCredit: DisputedMoney;

@@ -76,7 +76,7 @@ export interface Payment {
    */
   readonly actor: string | null;
   readonly metadata: Metadata;
-  /** Time of the next poll; during a poll, the end of its lease. Null: the outcome is final. */
+  /** Time of the next poll. During a poll: the end of the lease of the polling process. Null: the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is polling the payment; null: none. */
   readonly leasedBy: number | null;

@@ -20,7 +20,10 @@ export class ProviderEventEntity {
   @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;
-  /** Time of the next attempt; during an attempt, the end of its lease. Null: processed. */
+  /**
+   * Time of the next attempt to apply the event. During an attempt: the end of the lease of the process that makes it.
+   * Null: the event is processed.
+   */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;

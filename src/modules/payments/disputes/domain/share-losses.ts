@@ -1,7 +1,10 @@
 import { groupBy } from '../../../../core/grouping';
 import { greater, lesser } from '../../../../core/money';
 
-/** Credit from one payment that one invoice used. Minor units. */
+/**
+ * Credit that one invoice used and that came from one payment, in minor units. Credit is the money of a payment that
+ * paid no invoice.
+ */
 export interface UsedOfPayment {
   readonly invoiceId: string;
   readonly sourceId: string;

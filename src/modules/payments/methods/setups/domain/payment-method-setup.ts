@@ -30,7 +30,7 @@ export interface PaymentMethodSetup {
   readonly failureCode: string | null;
   /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
-  /** Time of the next poll; during a poll, the end of its lease. Null: the setup has ended. */
+  /** Time of the next poll. During a poll: the end of the lease of the polling process. Null: the setup has ended. */
   readonly dueAt: Date | null;
   /** Number of the process that is polling the setup; null: none. */
   readonly leasedBy: number | null;
