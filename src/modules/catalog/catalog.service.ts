@@ -110,8 +110,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the add-on, and locks it until the caller's transaction ends. Only one transaction at a time gets this
-   * lock, so it can count the entitlements linked to the add-on before it links another one.
+   * Returns the add-on, and locks it until the caller's transaction ends. Only one transaction at a time holds this
+   * lock. Its holder can count the entitlements linked to the add-on and link another one, without a concurrent change.
    * @param pointer JSON pointer to the field of the request that contains the id
    * @throws {ProblemError} `reference_not_found`
    */
@@ -134,7 +134,7 @@ export class CatalogService {
     return this.plans.findIncludingArchived(id);
   }
 
-  /** Includes archived plans. Leaves out unknown ids. */
+  /** Returns ids, codes and names of plans. Includes archived plans. Leaves out unknown ids. */
   getPlanNames(ids: readonly string[]): Promise<readonly PlanName[]> {
     return this.plans.findNames(ids);
   }
@@ -178,7 +178,10 @@ export class CatalogService {
     return this.prices.namesOf(ids);
   }
 
-  /** Returns the currency and the prices of all versions of a plan, archived or not; null if there is no such plan. */
+  /**
+   * Returns the currency of a plan and the prices of each of its versions, even if the plan is archived. Null if there
+   * is no such plan.
+   */
   findPricesOfPlan(planId: string): Promise<{
     readonly currency: string;
     readonly versions: readonly (readonly CatalogPrice[])[];

@@ -81,7 +81,7 @@ export class PlansRepository {
     return { items: await this.withVersions(items), next };
   }
 
-  /** Includes versions of archived plans, because subscriptions keep using them. */
+  /** Includes versions of archived plans, because running subscriptions keep their version. */
   async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
     if (ids.length === 0) return [];
     return this.withContents(
@@ -104,9 +104,10 @@ export class PlansRepository {
   }
 
   /**
-   * Sorts by number, descending, because ids may be in another order: the clocks of processes differ. The cursor is the
-   * id of the last version on the page.
-   * @throws {ProblemError} `invalid_cursor` if it is not the id of a version of the plan
+   * Returns a page of the versions of a plan, highest number first. Does not sort by id, because ids begin with the
+   * time of the creating process, and the clocks of processes differ. The cursor is the id of the last version on the
+   * page.
+   * @throws {ProblemError} `invalid_cursor` if the cursor is not the id of a version of the plan
    */
   async pageVersions(planId: string, { limit, after }: PageRequest): Promise<Page<PlanVersion>> {
     const below =

@@ -5,7 +5,7 @@ import type { PriceModel, PriceTerms, PriceTier, PriceTiming } from './domain/pr
 interface TierRow {
   readonly up_to: string | null;
   readonly unit_amount: string;
-  /** Text, because JSON numbers are not exact for every amount. */
+  /** Minor units as text, because a JSON number is not exact above 2^53. */
   readonly flat_amount: string;
 }
 

@@ -18,7 +18,7 @@ export class ReferencesService {
 
   /**
    * Checks the terms of prices. Does not check the meters that the prices refer to.
-   * @param pointer JSON pointer to the list
+   * @param pointer JSON pointer to the list of prices in the request
    * @throws {ProblemError} `price_terms_contradict`
    */
   assertTerms(prices: readonly PriceTerms[], pointer: string): void {
@@ -27,7 +27,7 @@ export class ReferencesService {
 
   /**
    * Checks prices against their meters, and locks the meters against archiving until the caller's transaction ends.
-   * @param pointer JSON pointer to the list
+   * @param pointer JSON pointer to the list of prices in the request
    * @throws {ProblemError} `reference_not_found`, `meter_backfilling`, `price_terms_contradict`
    */
   async assertMeters(prices: readonly PriceTerms[], pointer: string): Promise<void> {
@@ -44,7 +44,7 @@ export class ReferencesService {
   /**
    * Checks the entitlements of a plan, and locks their definitions against deletion until the caller's transaction
    * ends.
-   * @param pointer JSON pointer to the list
+   * @param pointer JSON pointer to the list of entitlements in the request
    * @throws {ProblemError} `reference_not_found`, `plan_entitlement_contradicts`
    */
   async assertEntitlements(listed: readonly PlanEntitlement[], pointer: string): Promise<void> {

@@ -6,15 +6,19 @@ import { type TestClockJob, TestClockParticipants } from '../test-clocks';
 import { type PolledRepository, type PolledService, ProviderPoller } from './provider-poller';
 
 /**
- * Maximum number of calls to a provider about one object before a test clock moves on without an answer. Does not
- * include calls whose result could not be stored because the database failed.
+ * Maximum number of calls to a provider about one payment or refund. After that, a test clock moves on without an
+ * answer. Calls whose result was not stored because the database failed do not count.
  */
 const MAX_CALLS = 3;
 
-/** The table also has the columns `customer_id`, `created_at` and `interruptions`. */
+/**
+ * Repository of payments or refunds. Its table must also have the columns `customer_id`, `created_at` and
+ * `interruptions`.
+ */
 interface AwaitedRepository extends PolledRepository {
   /**
-   * SQL condition: true if the provider has not answered about the object yet. Applied only to rows with a `due_at`.
+   * SQL condition: true if the provider has not answered about the payment or refund yet. Applied only to rows with a
+   * `due_at`.
    */
   readonly unanswered: string;
 }
@@ -23,10 +27,11 @@ interface AwaitedRepository extends PolledRepository {
 const PAUSES_MS = [100, 200, 400, 800];
 
 /**
- * Polls providers about payments or refunds. Test clocks wait for its polls before they move on. An answer is missing
- * if, for example, the process stopped during the call to the provider. This poller then asks again, so that the
- * outcome is dated with the time that the test clock shows now. Test clocks also wait for running calls, but not for
- * outcomes that the provider has announced for later.
+ * Polls providers about payments or refunds. A test clock moves on only after these polls, so that an outcome gets the
+ * time that the clock still shows:
+ * - If an answer is missing, this poller asks again. The process may have stopped during the call, for example.
+ * - If a call is running, the test clock waits until it ends.
+ * - If the provider announces the outcome for later, the test clock does not wait.
  */
 export abstract class AwaitedPoller extends ProviderPoller {
   @Inject() private readonly testClocks!: TestClockParticipants;
@@ -62,9 +67,9 @@ export abstract class AwaitedPoller extends ProviderPoller {
   }
 
   /**
-   * Polls the oldest unanswered object of the customers on a test clock. If all of these objects are being polled
-   * already, waits up to 1.5 s until one of the polls has ended. Throws the error of a poll only if the database caused
-   * it.
+   * Polls the provider about the oldest unanswered payment or refund of the customers on a test clock. If all of them
+   * are being polled already, waits up to 1.5 s until one of the polls has ended. Throws the error of a poll only if
+   * the database caused it.
    */
   private async runOneOn(testClockId: string, claim: string, allRunning: string): Promise<void> {
     const { endsAt, owner } = await this.lease();

@@ -13,7 +13,7 @@ export interface RequiredAction {
   readonly expiresAt: Date;
 }
 
-/** Client secrets are read from the provider at each request, and never stored. */
+/** Reads client secrets from the provider at each request, and never stores them. */
 @Injectable()
 export class ClientActionsService {
   constructor(

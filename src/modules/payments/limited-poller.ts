@@ -1,13 +1,13 @@
 import { type BeforeApplicationShutdown, Inject, type OnModuleDestroy } from '@nestjs/common';
 import { Jobs } from '../../platform/jobs';
 
-/** Maximum number of calls to providers that one process makes at once about one kind of object. */
+/** Maximum number of calls to providers that one job, such as `due-payments`, makes at once in one process. */
 const MAX_CONCURRENT = 5;
 
 /**
- * Job that calls providers about due objects, at most {@link MAX_CONCURRENT} at once. The job claims an object only
- * when its call can start, so that the lease covers only this call. A call that hangs does not delay the others. When
- * the application stops, the job claims no more objects and waits for running calls.
+ * Job that calls providers about due objects, e.g. payments, at most {@link MAX_CONCURRENT} at once. Claims an object
+ * only when its call can start, so that the lease covers only this call. A call that hangs does not delay other calls.
+ * When the application stops, the job claims no more objects and waits for running calls.
  */
 export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeApplicationShutdown {
   @Inject() protected readonly jobs!: Jobs;

@@ -70,9 +70,9 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Does the same as {@link lockCustomerOf} before the outcome of a charge or refund is stored. If the payment is
-   * missing, logs the outcome as an error.
-   * @throws {ProblemError} `payment_not_found` if the customer is missing too, because its test clock was deleted
+   * Reads a payment and locks its customer, as {@link lockCustomerOf} does, before an outcome is stored. If the payment
+   * or its customer is missing, logs the outcome as an error.
+   * @throws {ProblemError} `payment_not_found` if the customer is missing, because its test clock was deleted
    * @throws {InvariantError} if only the payment is missing, because the database lost it
    */
   async lockForOutcome(asked: AskedAbout, outcome: ProviderOutcome): Promise<Payment> {
@@ -175,8 +175,8 @@ export class PaymentRecordsService {
 
   /**
    * Returns the time to record for a change of a locked payment: {@link currentTimeOf}, or the last change of the
-   * payment if that is later. For a customer without a test clock, it is also not before the customer's last ledger
-   * transaction.
+   * payment if that is later. Without a test clock, the time is also not before the last ledger transaction of the
+   * customer.
    */
   async followingTimeOf(payment: Payment): Promise<Date> {
     const { customerId } = payment;

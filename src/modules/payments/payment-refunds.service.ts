@@ -119,7 +119,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that succeeded late: it was
+   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that succeeded after it was
    * recorded as failed or canceled. Ignores amounts lost in disputes.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
@@ -199,7 +199,10 @@ export class PaymentRefundsService {
     return this.gateway.resumeRefund(await this.records.get(paymentId), refund);
   }
 
-  /** Returns null if the refund is not pending in the sandbox. A null `failureCode` lets the refund succeed. */
+  /**
+   * Sets the outcome of a refund in the sandbox. A null `failureCode` lets the refund succeed. Returns null if the
+   * refund is not pending there.
+   */
   settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
   }
@@ -244,9 +247,10 @@ export class PaymentRefundsService {
   }
 
   /**
-   * `leftMinor` is how much of the money that paid the payment's invoice can still be refunded. Credit notes and
-   * credits on later invoices lower it. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
-   * limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
+   * Returns how much of the money that paid the payment's invoice can still be refunded (`leftMinor`), and the same
+   * amount if all open disputes are lost (`leftIfLostMinor`). Credit notes and credits on later invoices lower both
+   * amounts. Null: no limit. Negative: refunds exceed the limit. The caller must have locked the payments of the
+   * invoice.
    */
   private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: LostCreditOfInvoice) {
     if (invoiceId === null || amountApplied === 0n) {

@@ -65,8 +65,8 @@ const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 export class PaymentsRepository {
   readonly table = 'payment';
   /**
-   * SQL condition: true if the provider has not answered about the payment yet. With the provider `sandbox`, a stored
-   * reference shows that it has answered. Other providers give a charge its reference before they confirm it.
+   * SQL condition: true if the provider has not answered about the payment yet. A stored reference counts as an answer
+   * only with the provider `sandbox`. Other providers give a charge its reference before the charge is confirmed.
    */
   readonly unanswered = `status IN ('pending', 'processing') AND (provider_reference IS NULL OR provider <> 'sandbox')`;
 
@@ -164,8 +164,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Stores the reference of a prepared charge, unless the payment has a reference already, because all processes must
-   * confirm the same charge. Returns the stored reference; null if the outcome of the payment is final.
+   * Stores the reference of a prepared charge, unless the payment already has a reference. All processes thus confirm
+   * the same charge. Returns the stored reference; null if the outcome of the payment is final.
    */
   keepReference(id: string, reference: string): Promise<string | null> {
     return this.database.queryValue<string>(KEEP_REFERENCE, [id, reference]);

@@ -19,7 +19,6 @@ export class PaymentsService {
     return this.payments.page(filter, request);
   }
 
-  /** Counts matching payments and sums their amounts by currency. */
   summarize(filter: PaymentFilter): Promise<readonly ListSummary[]> {
     return this.payments.summarize(filter);
   }

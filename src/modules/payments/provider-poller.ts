@@ -23,7 +23,9 @@ export interface PolledService {
   readonly resume: (id: string) => Promise<unknown>;
 }
 
-/** Background work that asks providers about objects without a final outcome, a few at once. */
+/**
+ * Background work that asks providers about payments, refunds and other objects without a final outcome, a few at once.
+ */
 export abstract class ProviderPoller extends LimitedPoller<Claimed> implements OnModuleInit {
   @Inject() protected readonly clock!: Clock;
   @Inject() private readonly session!: ProcessSession;

@@ -39,10 +39,10 @@ export class ReturnPaymentsService {
   ) {}
 
   /**
-   * Returns, by invoice id, how much of the money and credit that paid the invoice was refunded, is reserved for
-   * refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments that this money and
-   * credit came from, until the caller's transaction ends. Credit need not be locked, because refunds lock the same
-   * payments before they change credit.
+   * Returns two amounts by invoice id: the money and the credit that paid the invoice and that was refunded, is
+   * reserved for refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments that
+   * this money and credit came from, until the caller's transaction ends. Credit need not be locked, because refunds
+   * lock the same payments before they change credit.
    */
   lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     return this.refundedOf(invoiceIds, 'lockAppliedTo');

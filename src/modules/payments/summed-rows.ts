@@ -1,7 +1,7 @@
 /**
  * SQL for checks that compare sums of payments and disputes with the ledger and with invoices. Each statement returns
- * `(key, customer_id, currency, amount)`. `key` is the id of the smallest object for which both sides of a check have a
- * sum, so that opposite errors in two objects do not cancel out.
+ * `(key, customer_id, currency, amount)`. Both sides of a check are summed and compared per `key`, e.g. per payment.
+ * The key is the smallest object that both sides know, so that opposite errors in two objects do not cancel out.
  */
 
 /** Succeeded payments, by provider and payment. */

@@ -4,7 +4,7 @@ import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 
 /**
- * Polls providers about refunds that stayed pending: after a crash, after a call without an answer, or because the
+ * Polls providers about refunds that stayed pending, e.g. after a crash, after a call without an answer, or because the
  * provider is slow.
  */
 @Injectable()

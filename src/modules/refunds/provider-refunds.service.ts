@@ -22,7 +22,7 @@ export class ProviderRefundsService {
   /**
    * Asks the provider for the state of a refund, and stores the outcome. Returns false if the provider gave no answer
    * and no further poll is planned. Returns null if the refund does not exist, or if its id at the provider is not
-   * `reference`: then somebody may have copied its metadata.
+   * `reference`. In that case, the reported refund may be another refund with copied metadata.
    * @param reference the provider's id of the reported refund; null: not known
    */
   async resume(id: string, reference: string | null): Promise<boolean | null> {
@@ -33,15 +33,15 @@ export class ProviderRefundsService {
   }
 
   /**
-   * Stores what a provider reported about a refund of a payment. If this database has the refund, stores only the
-   * outcome. Otherwise, the refund was made at the provider, or the database was restored from a backup:
-   * - If the refund has succeeded or is pending, stores it as pending. It must wait ({@link WaitingRefundsService}) if its
-   *   payment has not succeeded, or if too little of the payment is left.
-   * - For any other outcome, does not store the refund. If it was waiting, ends the wait.
+   * Stores a report of a provider about a refund of a payment. If this database has the refund, stores only the
+   * outcome. If not, the refund was made at the provider, or the database was restored from a backup:
+   * - A succeeded or pending refund is stored as pending. It must wait ({@link WaitingRefundsService}) if its payment
+   *   has not succeeded, or if too little of the payment is left.
+   * - A refund with any other outcome, e.g. a failure, is not stored. If the refund was waiting, the wait ends.
    *
-   * @param knownVersion version of the refund here before the provider was asked; 0: not known
-   * @returns null if the report is stored. Otherwise, the provider was asked before the refund was stored or changed here,
-   *   or began to wait, and the version of the refund is returned (0 if it waits): the caller must ask the provider again
+   * @param knownVersion version of the stored refund before the provider was asked; 0: not stored
+   * @returns null if no further step is needed. Otherwise, the refund was stored, changed or began to wait after the
+   *   provider was asked. The caller must ask again, with the returned number (0: waiting) as `knownVersion`
    */
   record(
     paymentId: string,
@@ -69,9 +69,13 @@ export class ProviderRefundsService {
   }
 
   /**
-   * Returns the reported refund if this database has it, otherwise null. Finds it by its id at the provider, which is
-   * stored with the refund or with a discrepancy of it. Otherwise finds it by our id in the metadata, but only if the
-   * stored refund has no id at the provider yet, and the same payment and amount. If not, somebody copied the metadata.
+   * Returns the stored refund that a report is about, or null. Searches, in this order:
+   * - a refund with the reported id at the provider,
+   * - the refund of a discrepancy with that id,
+   * - the refund whose id is in the metadata of the report, unless a discrepancy names this refund.
+   *
+   * In the last two cases, the refund must have no id at the provider yet, and the payment and amount of the report.
+   * Otherwise the metadata may be a copy from another refund.
    */
   private async findKnown(
     paymentId: string,

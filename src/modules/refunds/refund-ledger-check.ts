@@ -13,8 +13,10 @@ const REFUNDED_CASH_ROWS = `
   FROM refund JOIN payment ON payment.id = payment_id WHERE refund.status = 'succeeded'`;
 
 /**
- * Registers ledger checks. For each payment, succeeded and pending refunds must equal the refunded and the reserved
- * amount. Payments, less refunds and money withdrawn in disputes, must equal the cash clearing accounts.
+ * Registers ledger checks:
+ * - For each payment, the succeeded refunds add up to the refunded amount, and the pending refunds to the reserved
+ *   amount.
+ * - Payments, less refunds and money withdrawn in disputes, equal the cash clearing accounts.
  */
 @Injectable()
 export class RefundLedgerCheck implements OnModuleInit {

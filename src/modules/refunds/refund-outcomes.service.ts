@@ -8,7 +8,7 @@ import type { Refund } from './domain/refund';
 import { REFUND_EVENTS } from './refunds.events';
 import { WaitingRefundsService } from './waiting-refunds.service';
 
-/** Callers must have locked the payment and the refund in the same transaction. */
+/** Applies outcomes of refunds. Callers must have locked the payment and the refund in the same transaction. */
 @Injectable()
 export class RefundOutcomesService {
   constructor(
@@ -20,10 +20,9 @@ export class RefundOutcomesService {
 
   /**
    * Applies a new status of a refund: updates the refunded and reserved amounts of the payment, posts to the ledger,
-   * and records the event. If a part of the payment becomes refundable again, stores the refunds that waited for this
-   * ({@link WaitingRefundsService}).
-   * @param now date to record for the change. `after.updatedAt` may be later, because it never goes back, even if a
-   *   wrong clock set it
+   * and records the event. A refund that failed or was canceled leaves more of the payment to refund. Therefore,
+   * refunds that waited for this ({@link WaitingRefundsService}) are then stored.
+   * @param now time of the change. `after.updatedAt` may be later: it never goes back, even if a wrong clock set it
    */
   async apply(before: Refund, after: Refund, payment: Payment, now: Date): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);

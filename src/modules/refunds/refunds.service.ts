@@ -89,7 +89,7 @@ export class RefundsService {
   /**
    * Asks the provider for the state of a refund, and stores the outcome. Sends the refund again if the provider has not
    * listed it for an hour. Returns false if the provider gave no answer and no further poll is planned.
-   * @param isRepeated true if the caller calls again after false or an error
+   * @param isRepeated true if the caller repeats the call after it returned false or threw an error
    */
   async resume(id: string, isRepeated = false): Promise<boolean> {
     const refund = await this.get(id);
@@ -102,9 +102,9 @@ export class RefundsService {
   }
 
   /**
-   * Asks the provider again, because the answer `earlier` may be older than the stored outcome. If there is no answer, or
-   * it cannot be stored, and neither a poll nor the caller asks again, a success that contradicts the stored outcome is
-   * recorded as a discrepancy. Returns false as {@link resume} does.
+   * Asks the provider again, because the answer `earlier` may be older than the stored outcome. Returns false as
+   * {@link resume} does. If this attempt fails and neither a poll nor the caller repeats it, an `earlier` success is
+   * stored. If that success contradicts the stored outcome, it is recorded as a discrepancy.
    */
   private async resumeAfter(
     id: string,
@@ -219,9 +219,9 @@ export class RefundsService {
   }
 
   /**
-   * Returns the refund that was created with the key of the request, or null. A repeated request is answered with this
-   * refund even after the stored answer has expired. Must be called before the amount is reserved, because a repeated
-   * request may find nothing left to reserve.
+   * Returns the refund that was created with the key of the request, or null. A repeated request gets this refund even
+   * after the stored answer has expired. Must be called before the amount is reserved: the first request may have
+   * reserved all that was left.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   private async findByRequestKey(request: RefundRequest): Promise<Refund | null> {

@@ -72,12 +72,15 @@ export class SettleRefundService {
   }
 
   /**
-   * Stores the outcome, its event and the answer to the request. A succeeded refund changes only if the bank returns
-   * it; a failed or canceled refund does not change. An outcome that contradicts an earlier final outcome is recorded
-   * as a discrepancy instead. A failure or cancellation dismisses an open report that this refund had succeeded.
-   * @param asked the refund before the provider was asked. `providerReference`: the id that the provider was asked about
-   * @returns null if the refund was stored or changed since then, and `outcome` differs. The caller must then ask the
-   *   provider again, because `outcome` may be older
+   * Stores the outcome of a refund, its event, and the answer to the request that created the refund.
+   * - A succeeded refund changes only if the bank returns it. A failed or canceled refund does not change.
+   * - An outcome that contradicts an earlier final outcome is recorded as a discrepancy instead.
+   * - A failure or cancellation dismisses the open discrepancy in which the provider reported a success of this refund.
+   *
+   * @param asked the refund before the provider was asked. `providerReference`: the id that the provider was asked
+   *   about
+   * @returns null if the refund was changed since then and `outcome` would change it or contradict it. Nothing is
+   *   stored then. The caller must ask the provider again, because `outcome` may be older
    * @throws {ProblemError} `payment_not_found` or `test_clock_not_found` if the test clock of the customer was deleted
    */
   settle(asked: Refund, outcome: ProviderOutcome): Promise<Refund | null> {

@@ -13,12 +13,12 @@ const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference =
 /** A refund that the provider reported, without its outcome. */
 export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 
-/** Callers that change rows must have locked the payment. */
+/** Stores waiting refunds ({@link WaitingRefundEntity}). Callers that change rows must have locked the payment. */
 @Injectable()
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Does nothing and returns false if the refund is already stored. */
+  /** Stores a waiting refund. Does nothing and returns false if the refund is waiting already. */
   async insertIfNew(paymentId: string, refund: ReportedRefund, now: Date): Promise<boolean> {
     const { reference, refundId, amount, reason } = refund;
     const parameters = [paymentId, reference, refundId, amount.toString(), reason, now];
@@ -34,7 +34,10 @@ export class WaitingRefundsRepository {
     );
   }
 
-  /** Returns the time since which a refund waits, by the clock of the process that stored it; null if it does not wait. */
+  /**
+   * Returns the time at which a refund began to wait, by the clock of the process that stored it. Null if it does not
+   * wait.
+   */
   async waitsSince(paymentId: string, reference: string): Promise<Date | null> {
     const where = 'WHERE payment_id = $1 AND reference = $2';
     const found = await this.database.selectOne(WaitingRefundEntity, where, [paymentId, reference]);

@@ -9,16 +9,19 @@ import { refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
 
-/** Time for which reconciliations ignore a waiting refund. A pending refund that it waits for is asked about within hours. */
+/**
+ * One day, in which reconciliations ignore a waiting refund. Providers are polled about pending refunds within hours,
+ * and their outcome may end the wait.
+ */
 const AWAITED_MS = 86_400_000;
 
 /**
  * Stores refunds that a provider reported and that are missing here, as pending refunds. A refund must wait while its
  * payment has not succeeded, or while too little of the payment is left. It is tried again when another refund of the
  * payment fails, is canceled or is returned, or when the payment is corrected to succeeded. The commit of that change
- * also stores the waiting refund, so that no invoice uses credit that the provider has already paid out.
+ * also stores the waiting refund. So no invoice can use credit that the provider has already paid out.
  *
- * Changes are made in the transaction of a caller, which must have locked the payment.
+ * Callers must have locked the payment in the same transaction.
  */
 @Injectable()
 export class WaitingRefundsService {
@@ -34,7 +37,7 @@ export class WaitingRefundsService {
    * Reserves the amount of a refund on its payment, and stores the pending refund and its event. The provider is then
    * polled for the outcome. The refund must wait if the payment has not succeeded or too little of it is left.
    * @param now time on the clock of the customer
-   * @returns version of the stored refund; 0: it waits from now on; null: it was waiting already
+   * @returns version of the stored refund; 0: the refund waits from now on; null: it was waiting already
    */
   async begin(paymentId: string, reported: ReportedRefund, now: Date): Promise<number | null> {
     const { reference, refundId, amount, reason } = reported;
@@ -72,7 +75,7 @@ export class WaitingRefundsService {
 
   /**
    * Stores the waiting refunds of a payment as pending refunds. A refund continues to wait if too little of the payment
-   * is left for it. A refund that was stored meanwhile no longer waits.
+   * is left for it. If a waiting refund was stored meanwhile, its wait ends.
    */
   async beginAll({ id }: Payment, now: Date): Promise<void> {
     for (const refund of await this.waiting.findOf(id)) {

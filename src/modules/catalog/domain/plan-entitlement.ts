@@ -6,10 +6,10 @@ interface AllowedByPlan {
 }
 
 /**
- * Returns where the entitlements break a rule, for example if a boolean entitlement has a value. A metered entitlement
- * without a value is allowed: it has no limit.
+ * Returns the faults of the entitlements of a plan, e.g. a boolean entitlement with a value. A metered entitlement may
+ * have no value: usage then has no limit.
  * @param types types of the existing entitlements, by id
- * @param pointer JSON pointer to the list
+ * @param pointer JSON pointer to the list of entitlements in the request
  */
 export function faultsOfPlanEntitlements(
   entitlements: readonly AllowedByPlan[],

@@ -6,15 +6,18 @@ export const PLAN_INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type PlanInterval = (typeof PLAN_INTERVALS)[number];
 
 /**
- * Unit by which a part of a period is prorated. `none`: a change during a period charges or credits nothing for the
- * rest of the period, unless the request asks for it.
+ * Unit of proration. A part of a period costs its share of the days or of the seconds of the period. `none`: a change
+ * during a period charges or credits nothing for the rest of the period, unless the request asks for proration.
  */
 export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 
 /**
- * When a metered allowance is reset. `period`: at the start of each billing period. `day`, `week` (from Monday),
- * `month` and `year`: at the start of each calendar unit in the time zone of the subscription. `never`: not at all.
+ * Time at which the usage that counts against a metered allowance starts again from 0:
+ * - `period`: at the start of each billing period.
+ * - `day`, `week` (from Monday), `month`, `year`: at the start of each calendar unit in the time zone of the
+ *   subscription.
+ * - `never`: not at all.
  */
 export const ENTITLEMENT_RESETS = ['period', 'day', 'week', 'month', 'year', 'never'] as const;
 export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];

@@ -133,8 +133,8 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly TermsFault[] {
 }
 
 /**
- * Checks the meter of a price. Metered usage is billed in arrears, because the usage is known only at the end of a
- * period. A percentage price needs a meter.
+ * Checks the meter of a price. A metered price must be billed in arrears, because its usage is known only at the end of
+ * a period. A `percentage` or `by_group` price needs a meter. A `flat` price must not have a meter.
  */
 function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly TermsFault[] {
   if (meterId === null) {

@@ -15,8 +15,8 @@ export const PRICE_TIMINGS = ['in_advance', 'in_arrears'] as const;
 export type PriceTiming = (typeof PRICE_TIMINGS)[number];
 
 /**
- * A tier of a graduated or volume price: quantities above the `upTo` of the previous tier, up to and including this
- * `upTo`.
+ * A tier of a graduated or volume price. Contains the quantities above the `upTo` of the previous tier, up to and
+ * including its own `upTo`.
  */
 export interface PriceTier {
   /** Decimal string; null: no upper limit. */
@@ -24,15 +24,15 @@ export interface PriceTier {
   /** Price of one unit in minor units, as a decimal string. */
   readonly unitAmount: string;
   /**
-   * Flat amount in minor units. A graduated price charges it if the quantity reaches the tier; a volume price charges
-   * it if the quantity lies in the tier.
+   * Flat amount in minor units. A graduated price charges the amount if the quantity reaches the tier. A volume price
+   * charges the amount if the quantity lies in the tier.
    */
   readonly flatAmount: bigint;
 }
 
 /**
- * Terms of a price as sent and stored. A field is null if the model does not have the field, or if the request omits
- * it. {@link toPrice} applies the defaults.
+ * Terms of a price. A field is null if the pricing model does not have the field. In a request, a field is also null if
+ * the client omits it: {@link toPrice} then applies the default, where there is one.
  */
 export interface PriceTerms {
   readonly name: string;
@@ -65,8 +65,8 @@ export interface CatalogPrice extends PriceTerms {
 }
 
 /**
- * Builds the price of these terms. Defaults: no free units, no free amount, no fixed amount; the flat amount of the
- * first tier is charged even if the quantity is zero.
+ * Builds the price of these terms. Defaults: no free units, no free amount and no fixed amount. The flat amount of the
+ * first tier is charged by default, even if the quantity is zero.
  * @throws {InvariantError} for contradictory terms; check them with `faultsOfPrice` first
  */
 export function toPrice(id: string, terms: PriceTerms): CatalogPrice {

@@ -17,8 +17,8 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 const RETRIED_EVENTS = 50;
 
 /**
- * A session begins when this process connects to the database, or when its clock is set back. Automatic charges wait
- * until the provider's events from before the session are read.
+ * Session of this process. Begins when the process connects to the database, or when its clock is set back. Automatic
+ * charges wait until the provider's events from before the session are read.
  */
 interface ReadingSession {
   /** Number that this process gets with each connection to the database; null: not connected. */
@@ -57,9 +57,9 @@ export class AutomaticChargesService {
    * - a minute if the latest events are not read or not processed
    * - 0 otherwise
    *
-   * After downtime or a restore from a backup, this database lacks payments that the provider's events report. Without
-   * the wait, customers would be charged a second time. The wait starts again with each connection to the database,
-   * because a database is restored only while no process is connected.
+   * Without the wait, customers could be charged twice: after downtime or a restore from a backup, this database lacks
+   * payments that the provider's events report. The wait starts again with each connection to the database, because a
+   * database is restored only while no process is connected.
    * @param isRealTime false for customers on a test clock. Their charges do not wait, because they move no money
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
@@ -97,9 +97,9 @@ export class AutomaticChargesService {
 
   /**
    * Returns true while renewals must wait for Stripe's events, at most 15 minutes after this process connected to the
-   * database. After a restore from a backup, lost renewals are repeated and make new invoices. A payment of a lost
-   * invoice becomes credit of the customer when Stripe's event about it is processed. This must happen first, so that
-   * the new invoice uses the credit.
+   * database. After a restore from a backup, renewals that the backup lacks are repeated and make new invoices.
+   * Payments of the lost invoices become credit of the customers when Stripe's events are processed. This must happen
+   * first, so that the new invoices use the credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null) return false;
@@ -109,12 +109,11 @@ export class AutomaticChargesService {
   }
 
   /**
-   * The first call after this process connected to the database begins a session. The next listing of events is then
-   * due at once. The latest failed events are also tried again, because the API key may have been corrected. If the
-   * transaction is rolled back, the next call repeats this.
-   * A session also begins if the clock was set back by more than a minute since the last call. Otherwise charges could
-   * wait until the clock shows the start of the earlier session again. Events with dates of the wrong clock become due
-   * too.
+   * Returns the current session. Begins a new session at the first call after this process connected to the database,
+   * and after the clock was set back by more than a minute. With the old session, charges could wait until the clock
+   * shows its start again. A new session makes the next listing of events due at once. It also retries the latest
+   * failed events: the API key may have been corrected, or a wrong clock may have dated them. If the transaction is
+   * rolled back, the next call repeats this.
    */
   private async currentSession(provider: ProviderName): Promise<ReadingSession> {
     const { number } = this.processes;

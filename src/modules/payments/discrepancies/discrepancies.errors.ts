@@ -2,7 +2,7 @@ import { defineProblem } from '../../../platform/errors';
 import type { Discrepancy } from './domain/discrepancy';
 
 type Obstacle =
-  /** Id of another refund with the reported id at the provider. */
+  /** Id of the stored refund that already has the reported id at the provider. */
   | { readonly recordedId: string }
   /** Present status of the refund at the provider. */
   | { readonly presentStatus: 'failed' | 'canceled' };
@@ -34,7 +34,10 @@ export const discrepancyNotApplicable = defineProblem({
   meaning:
     'The report is no success after a failure or cancellation, or its refund is recorded already or has failed since. Settle it with the ' +
     'provider, and dismiss the discrepancy.',
-  /** @param obstacle state of the reported refund; null: the kind of the discrepancy is the obstacle */
+  /**
+   * @param obstacle state of the refund that prevents applying; null: the report is not a success after a failure or
+   *   cancellation
+   */
   occurrence: (discrepancy: Discrepancy, obstacle: Obstacle | null = null) => ({
     detail: detailOf(discrepancy, obstacle),
     extensions: {

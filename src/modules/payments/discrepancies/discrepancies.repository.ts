@@ -47,7 +47,7 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the reports about refunds of a payment, whether or not they were applied or dismissed. */
+  /** Returns all reports about refunds of a payment: open, applied and dismissed. */
   refundReportsOf(paymentId: string): Promise<readonly RefundReport[]> {
     return this.database.query<RefundReport>(REFUND_REPORTS, [paymentId]);
   }

@@ -88,7 +88,7 @@ export class DiscrepanciesService {
     return (await this.discrepancies.find(id)) ?? raise(discrepancyNotFound(id));
   }
 
-  /** Returns the reports about refunds of a payment, whether or not they were applied or dismissed. */
+  /** Returns all reports about refunds of a payment: open, applied and dismissed. */
   refundReportsOf(paymentId: string): Promise<readonly RefundReport[]> {
     return this.discrepancies.refundReportsOf(paymentId);
   }
@@ -109,8 +109,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Dismisses the open report that a refund has succeeded, in the caller's transaction, because the refund has failed or
-   * was canceled at the provider since. A no-op if there is no such report. The caller must have locked the payment.
+   * Dismisses the open report that a refund has succeeded, after the refund failed or was canceled at the provider. A
+   * no-op if there is no such report. Runs in the caller's transaction, which must have locked the payment.
    * @param reference the provider's id of the refund
    */
   async dismissReport(refundId: string, reference: string): Promise<void> {
@@ -119,8 +119,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Runs `apply` in a transaction that first claims the idempotency key of the request, and last stores the discrepancy
-   * that `apply` returns as the answer.
+   * Runs `apply` in a transaction. First claims the idempotency key of the request. Afterwards stores the discrepancy
+   * that `apply` returns as the answer to the request.
    */
   applyOnce(id: string, apply: () => Promise<Discrepancy>): Promise<Discrepancy> {
     return this.database.transaction(async () => {
@@ -132,8 +132,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks and returns a discrepancy, which must be open or have the status `status` already. The caller
-   * may have locked only the customer and, if the discrepancy is about a refund, the payment.
+   * Locks and returns a discrepancy. The discrepancy must be open or already have the status `status`. Lock order:
+   * before this call, the caller may lock only the customer and, for a discrepancy of a refund, the payment.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

@@ -13,8 +13,9 @@ import type {
 } from './domain/discrepancy';
 
 /**
- * A report that repeats an open or dismissed discrepancy adds no row. After a discrepancy was applied, the same
- * contradiction can occur again: for example, a bank returns the refund, and the refund succeeds once more.
+ * Stored discrepancies. A report that repeats an open or dismissed discrepancy adds no row. After a discrepancy was
+ * applied, the same contradiction can occur again: for example, a bank returns the refund, and the refund succeeds once
+ * more.
  */
 @Entity('provider_discrepancy')
 @Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)

@@ -60,9 +60,9 @@ export class DisputesService {
    * Applies a report of the provider: stores the dispute, records its events, posts the moved funds to the ledger, and
    * updates the payment. A repeated report changes nothing.
    * @param knownVersion version of the dispute before the provider was asked; 0 if the dispute was not recorded
-   * @returns false if the caller must ask the provider again, because `reported` may be older than the recorded dispute:
-   *   another report was applied meanwhile, or the status changed. A dispute can change and change back at the provider
-   *   without a new version here, so the version alone does not show that a report of the change is old
+   * @returns false if the caller must ask the provider again, because `reported` may be outdated. This is the case if
+   *   another report was applied meanwhile (then nothing is stored), or if the status changed. The provider may have
+   *   changed the status back since, without a new version here
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {

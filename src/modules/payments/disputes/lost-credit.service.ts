@@ -26,9 +26,15 @@ export interface DisputedMoney {
 
 export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: null };
 
-/** Lost and disputed parts of the credit that an invoice used. Minor units. */
+/**
+ * Lost and disputed parts of the credit that an invoice used, in minor units. Credit is lost if the payment that it
+ * came from is refunded or lost in a dispute.
+ */
 export interface LostCreditOfInvoice {
-  /** Part that is lost, because refunds or lost disputes took it and no unused credit covered it. */
+  /**
+   * Part that is lost: refunds or lost disputes took its money, and no unused credit from the same payment covered
+   * this.
+   */
   readonly lostCreditMinor: bigint;
   /** Part that open disputes may take in addition to `lostCreditMinor`. */
   readonly disputedCredit: DisputedMoney;
@@ -41,9 +47,11 @@ interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Credit that must still be taken from the customer, because the payment that funded it was lost or refunded. Minor
- * units. `lostMinor`: lost in disputes. `refundedMinor`: by succeeded refunds. `reservedMinor`: by pending refunds.
- * Refunds count only if invoices had already used the refunded credit.
+ * Credit that must still be taken from the customer, because the payment that it came from was lost or refunded. In
+ * minor units:
+ * - `lostMinor`: lost in disputes.
+ * - `refundedMinor`: given back by succeeded refunds, although invoices had already used the credit.
+ * - `reservedMinor`: the same for pending refunds.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
@@ -122,9 +130,9 @@ export class LostCreditService {
   }
 
   /**
-   * Takes available credit that came from a locked payment, after a bank returned a refund of this payment. Takes it
-   * first for pending refunds, then for losses in disputes. Returns the credit taken for losses, which the caller must
-   * post to the ledger.
+   * Takes available credit that came from a locked payment, after a bank returned a refund of this payment. Covers
+   * pending refunds first, then losses in disputes. Returns the credit taken for losses, which the caller must post to
+   * the ledger.
    */
   async coverAfterReturn(payment: Payment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));

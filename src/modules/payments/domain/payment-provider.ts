@@ -18,8 +18,8 @@ export interface FailedOutcome extends EndWithoutCharge {
 
 interface EndWithoutCharge {
   /**
-   * Present if the payment ends because it has no charge at the provider. The outcome then applies only while the
-   * payment has no reference. If another process has stored a reference meanwhile, it confirms that charge.
+   * Present if the payment ends because it has no charge at the provider. The outcome is applied only while the payment
+   * has no stored reference of a charge. Otherwise another process has prepared a charge meanwhile, and confirms it.
    */
   readonly hasNoCharge?: true;
 }
@@ -109,7 +109,8 @@ export interface ProviderRefundRequest {
 interface ProviderBase {
   readonly name: ProviderName;
   /**
-   * Returns true if a payment can charge this token without a stored payment method. Null: the payment has no method.
+   * Returns true if a payment can charge this token without a stored payment method. A null token stands for a payment
+   * without a method.
    */
   accepts(token: string | null): boolean;
   refund(request: ProviderRefundRequest): Promise<ProviderOutcome>;
@@ -145,7 +146,7 @@ export interface CustomerMissing {
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
-      /** The provider's id of the method. It may differ from the token that was sent. */
+      /** The provider's id of the method. This id may differ from the token that was sent. */
       readonly token: string;
       readonly details: MethodDetails;
     }
@@ -205,7 +206,9 @@ export interface ListedRefund {
 export interface ReportedCharge {
   /** The provider's id of the charge. */
   readonly chargeReference: string;
-  /** Our id of the payment, from the metadata of the charge; null: none. The charge may be of another environment. */
+  /**
+   * Our id of the payment, from the metadata of the charge; null: none. Another environment may have made the charge.
+   */
   readonly paymentId: string | null;
 }
 
@@ -274,8 +277,8 @@ export interface ChargeQuery {
   readonly currency: string;
   readonly customerReference: string;
   /**
-   * Real time of the first request with the current `providerAttempt` of the payment; null: not known. Our clock may
-   * have been ahead of the provider's.
+   * Real time of the first request with the current `providerAttempt` of the payment; null: not known. Can be later
+   * than the provider's time of the charge, if our clock was ahead.
    */
   readonly sentAt: Date | null;
 }

@@ -76,7 +76,7 @@ export interface Payment {
    */
   readonly actor: string | null;
   readonly metadata: Metadata;
-  /** Time of the next poll; during a poll, the end of its lease. Null: the outcome is final. */
+  /** Time of the next poll. During a poll: the end of the lease of the polling process. Null: the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is polling the payment; null: none. */
   readonly leasedBy: number | null;
@@ -178,8 +178,8 @@ export function actionExpiresAt({
 }
 
 /**
- * Returns `sentAt` of a payment, or `now` if a clock that was ahead dated the payment. Without this, the payment would
- * wait for its customer until a day after the wrong date.
+ * Returns `sentAt` of a payment, or `now` if a clock that was ahead dated the payment. Without this correction, the
+ * payment would wait for its customer until a day after the wrong date.
  */
 function sentAtBy({ sentAt, createdAt }: Payment, now: Date): Date | null {
   return isMisdated(sentAt ?? createdAt, now) ? now : sentAt;

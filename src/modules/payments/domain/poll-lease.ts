@@ -1,12 +1,15 @@
 import { LONGEST_PAUSE_MS } from '../../../core/longest-pause';
 
 /**
- * Duration of a lease. When it ends, another process may ask the provider. It is long enough for two calls (a query and
- * a charge, each with a time limit of 30 s) and for storing the result.
+ * Duration of a lease in milliseconds. When a lease ends, another process may ask the provider. The duration suffices
+ * for two calls (a query and a charge, each with a time limit of 30 s) and for storing the result.
  */
 const POLL_LEASE_MS = 150_000;
 
-/** Exclusive right of a process to poll an object at its provider until `endsAt`. Ends early if the process dies. */
+/**
+ * Exclusive right of a process to poll a payment, refund or similar object at its provider until `endsAt`. Ends early
+ * if the process dies.
+ */
 export interface Lease {
   readonly endsAt: Date;
   readonly owner: number;
@@ -26,15 +29,15 @@ export interface StartedLease {
   readonly startedAt: Date;
 }
 
-/** Lease that an object had when the provider was called about it. */
+/** Lease of a payment, refund or similar object at the time at which the provider was called about the object. */
 export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;
 }
 
 /**
- * Returns true if the owner and the end are equal. The owner is not enough, because the same process may have a later
- * lease of the object.
+ * Returns true if two leases have the same owner and the same end. Comparing the owners is not enough, because the same
+ * process may have a later lease of the object.
  */
 export function isSameLease(one: PolledLease, other: PolledLease): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();
@@ -43,7 +46,7 @@ export function isSameLease(one: PolledLease, other: PolledLease): boolean {
 const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
 
-/** Returns the time of the next poll: after 5 s at first, then after pauses that double, up to an hour. */
+/** Returns the time of the next poll. The first pause is 5 s. Each further pause is twice as long, up to an hour. */
 function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_PAUSE_MS));
 }

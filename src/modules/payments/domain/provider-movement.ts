@@ -19,8 +19,8 @@ export interface ProviderMovement {
    */
   readonly subjectId: string | null;
   /**
-   * For a refund: true if its metadata name another environment than ours, such as a former one. The refund is then
-   * ours only if it is booked here, or if its charge is.
+   * For a refund: true if its metadata name another environment than ours, such as a former one. The refund then counts
+   * as ours only if this database has the refund or its charge.
    */
   readonly isOfOtherEnvironment?: boolean;
   /** For a refund: the provider's id of the refunded charge. Null for a charge. */

@@ -4,8 +4,9 @@ import { type Payment, returnedOf } from './payment';
 /**
  * Returns the credit that refunds of a payment (pending or succeeded) gave back although invoices had already used it.
  * This is the amount of the refunds, minus the money that paid the invoice, minus `ofCreditMinor`. It is above zero
- * only if a refund was made at the provider or succeeded late.
- * @param ofCreditMinor unused credit that the refunds paid out or have reserved
+ * only if a refund was made at the provider or succeeded late. Example: of a payment of 100, 60 paid its invoice and 40
+ * became credit, of which other invoices used 30. A refund of 100 at the provider then gives 100 - 60 - 10 = 30.
+ * @param ofCreditMinor unused credit that the refunds paid out or have reserved (10 in the example)
  */
 export function refundedBeyondCredit(
   {
@@ -32,10 +33,11 @@ export interface ReturnedParts {
 }
 
 /**
- * Divides the refunds and losses of a payment that unused credit did not cover. They count as money that paid the
- * invoice, up to the amount of this money. The rest counts as credit that invoices used, up to the amount of this
- * credit. Any amount beyond both also counts as money that paid the invoice. It exists if a refund and a dispute took
- * the same money.
+ * Divides the refunds and losses of a payment that unused credit did not cover. They count, in this order, as:
+ * - money that paid the invoice, up to the amount of this money
+ * - credit that invoices used, up to the amount of this credit
+ * - money that paid the invoice. An amount is left for this only if a refund and a dispute took the same money
+ *
  * @param covered `refundedMinor` and `lostMinor`: refunds and losses that unused credit covered. `usedMinor`: credit
  *   from the payment that invoices used
  */

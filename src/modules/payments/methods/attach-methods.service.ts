@@ -83,8 +83,8 @@ export class AttachMethodsService {
   }
 
   /**
-   * Sends a request about a customer at the provider. Creates the customer there first if this was not done yet. If the
-   * customer was deleted at the provider, creates a new one and sends the request once more.
+   * Sends a request about a customer at the provider. Creates the customer there first, if no id of the customer is
+   * stored. If the customer was deleted at the provider, creates a new one and sends the request once more.
    */
   private async sendForCustomer<Outcome extends AttachOutcome | BeginSetupOutcome>(
     provider: PreparingProvider,

@@ -20,7 +20,7 @@ const DELETED = `
 const CHARGED = `
   SELECT FROM payment WHERE due_at IS NOT NULL AND provider = $1 AND provider_token = $2 LIMIT 1`;
 
-/** Only the queries about detachment return deleted methods. */
+/** Stores payment methods. Only the queries for detaching methods at the provider return deleted methods. */
 @Injectable()
 export class PaymentMethodsRepository {
   readonly table = 'payment_method';

@@ -91,7 +91,7 @@ export class PaymentMethodsService {
 
   /**
    * Returns true if the customer had at least one method with this token, and all such methods are deleted. Such a
-   * token must not be stored again, because it is or will be detached at the provider, which is permanent.
+   * token must not be stored again: the provider detaches the token of a deleted method permanently.
    */
   isTokenDeleted(
     method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>,
@@ -112,8 +112,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Sets or clears `isDefault` of a method. If it is set, the former default of the customer is cleared. A no-op writes
-   * nothing and records no event.
+   * Sets or clears `isDefault` of a method. Setting it clears `isDefault` of the customer's former default. A no-op
+   * writes nothing and records no event.
    * @param isDefault undefined: changes nothing
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
@@ -160,9 +160,9 @@ export class PaymentMethodsService {
 
   /**
    * Returns the method that a payment charges. The request may name a method of the customer, or a token of the
-   * provider. If it names neither a method nor a provider, returns the customer's default.
-   * @param fallback provider to charge if the request names nothing and the customer has no default. If it is null or
-   *   not enabled, `payment_method_required` is thrown instead
+   * provider. If the request names neither a method nor a provider, returns the customer's default.
+   * @param fallback provider to charge if the request names nothing and the customer has no default. Null or not
+   *   enabled: `payment_method_required` is thrown instead
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */

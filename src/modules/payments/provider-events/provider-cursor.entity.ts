@@ -12,12 +12,15 @@ export class ProviderCursorEntity {
   @InstantColumn({ nullable: true }) readonly providerReadUntil!: Date | null;
   /** Time at which the next listing starts, or at which an unfinished listing continues. */
   @InstantColumn() readonly dueAt!: Date;
-  /** Time, by our clock, at which the unfinished listing began; null: none is unfinished. */
+  /** Time, by our clock, at which the unfinished listing began; null: no listing is unfinished. */
   @InstantColumn({ nullable: true }) readonly listingAt!: Date | null;
   /**
-   * Start of the unfinished listing by the provider's clock; null: not known. Only valid if `pageAfter` is not null.
+   * Time, by the provider's clock, at which the unfinished listing began; null: not known. Only valid if `pageAfter` is
+   * not null.
    */
   @InstantColumn({ nullable: true }) readonly providerListingAt!: Date | null;
-  /** The provider's id of the last event that the unfinished listing has read; null: it has read no page yet. */
+  /**
+   * The provider's id of the last event that the unfinished listing has read; null: the listing has read no page yet.
+   */
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly pageAfter!: string | null;
 }

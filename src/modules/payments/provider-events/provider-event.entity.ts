@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 import type { ProviderName } from '../domain/payment-provider';
 
-/** Repeated notifications of one event are stored in one row. */
+/** Event of a provider, and the state of its processing. Repeated notifications of one event are stored in one row. */
 @Entity('provider_event')
 @Index('provider_event_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('provider_event_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
@@ -20,7 +20,10 @@ export class ProviderEventEntity {
   @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;
-  /** Time of the next attempt; during an attempt, the end of its lease. Null: processed. */
+  /**
+   * Time of the next attempt to apply the event. During an attempt: the end of the lease of the process that makes it.
+   * Null: the event is processed.
+   */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;

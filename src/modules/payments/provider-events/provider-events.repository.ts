@@ -30,9 +30,9 @@ const BEGIN_CURSOR = `
   VALUES ($1, $2, $2) ON CONFLICT (provider) DO NOTHING`;
 
 /**
- * A cursor due more than a minute after `$3`, the next due time, is claimed too: a clock that was ahead dated it. If
- * the provider's time is not known, the listing goes back at least a day, because our clock may have been ahead of the
- * provider's.
+ * Claims a cursor that is due at `$2`. Also claims a cursor that is due more than a minute after `$3` (the next due
+ * time), because a clock that was ahead dated it. If the provider's time is not known, the listing goes back at least a
+ * day, because our clock may have been ahead of the provider's.
  */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
@@ -61,16 +61,20 @@ const MAKE_CURSOR_DUE = `
     page_after = CASE WHEN listing_at <= $2 THEN page_after END
   WHERE provider = $1`;
 
-/** Before {@link FREQUENT_ATTEMPTS}, attempts are at most 150 s apart. A later due time is from a wrong clock. */
+/**
+ * Makes events due whose due time is from a wrong clock. Before {@link FREQUENT_ATTEMPTS}, attempts are at most 150 s
+ * apart, so a due time in more than 4 minutes must be wrong.
+ */
 const MAKE_MISDATED_DUE = `
   UPDATE provider_event SET due_at = $2
   WHERE provider = $1 AND leased_by IS NULL AND attempts < ${FREQUENT_ATTEMPTS}
     AND due_at > $2::timestamptz + interval '4 minutes'`;
 
 /**
- * Lowers the number of attempts, so that {@link HAS_READ} waits until the provider has answered about the events, for
- * at most about 15 minutes. Leaves out events of stored payments, refunds and setups, because they report no missing
- * charge. A limit also counts events that are still tried often, so that processes that start together choose the same
+ * Makes failed events due and lowers their number of attempts. {@link HAS_READ} then waits until the provider has
+ * answered about these events, for at most about 15 minutes. Leaves out events of stored payments, and of our refunds
+ * and setups, because they report no missing charge. The limit `$3` counts all events with {@link LATE_ATTEMPTS} or
+ * more attempts, also those that another process has just made due. Processes that start together thus choose the same
  * events.
  */
 const TRY_WAITING_AGAIN = `
@@ -85,9 +89,9 @@ const TRY_WAITING_AGAIN = `
     ORDER BY received_at DESC, created_at DESC, id LIMIT $3 FOR UPDATE)`;
 
 /**
- * True if the provider's events until `$2` were listed and applied. Ignores events created and received more than a
- * minute after `$2`, because no restore from a backup has lost the payments that they report. The minute allows for
- * differences between clocks, and for charges that were in progress at `$2`.
+ * Returns true if the provider's events until `$2` were listed and applied. Ignores events that were created and
+ * received more than a minute after `$2`: no restore from a backup has lost the payments that these events report. The
+ * minute allows for differences between clocks, and for charges that were in progress at `$2`.
  */
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -150,18 +154,18 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Makes the running attempt count as number {@link FREQUENT_ATTEMPTS}, after which the event is tried only once an
-   * hour. Automatic charges do not wait for such events, except after {@link tryWaitingAgain}.
+   * Makes the running attempt of an event count as number {@link FREQUENT_ATTEMPTS}. After that number, the event is
+   * tried only once an hour. Automatic charges do not wait for such events, except after {@link tryWaitingAgain}.
    */
   async endFrequentAttempts(id: string): Promise<void> {
     await this.database.query(END_FREQUENT_ATTEMPTS, [id]);
   }
 
   /**
-   * Returns true if automatic charges must wait for events of a provider:
-   * - the last complete listing began more than `maxAgeMs` ago, or is dated by a clock that was ahead
-   * - or an event with fewer than {@link FREQUENT_ATTEMPTS} attempts is not processed, and arrived more than `maxAgeMs`
-   *   after its creation
+   * Returns true if automatic charges must wait for events of a provider, in one of these cases:
+   * - The last complete listing began more than `maxAgeMs` ago, or is dated by a clock that was ahead.
+   * - An event is not processed, had fewer than {@link FREQUENT_ATTEMPTS} attempts, and arrived more than `maxAgeMs`
+   *   after its creation.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs, now];
@@ -216,9 +220,10 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Makes the next listing due at once. A listing whose start is after `now` was dated by a clock that was ahead: it
-   * does not count in {@link hasReadSince} if complete, and starts again if unfinished. Events that this clock dated
-   * become due too.
+   * Makes the next listing due at once. Also corrects times after `now`, which a clock that was ahead has stored:
+   * - A complete listing that began after `now` does not count in {@link hasReadSince}.
+   * - An unfinished listing that began after `now` starts again.
+   * - Events that would be tried too late become due.
    */
   async makeCursorDue(provider: ProviderName, now: Date): Promise<void> {
     await this.database.query(MAKE_CURSOR_DUE, [provider, now]);
@@ -236,8 +241,8 @@ export class ProviderEventsRepository {
 
   /**
    * Returns true if a complete listing of the provider's events began at `since` or later, and the events before its
-   * start are processed. Ignores events from more than a minute after `since`, and events with
-   * {@link FREQUENT_ATTEMPTS} or more attempts. Also returns true if the events were never listed.
+   * start are processed. Does not wait for two kinds of events: those from more than a minute after `since`, and those
+   * with {@link FREQUENT_ATTEMPTS} or more attempts. Also returns true if the events were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;

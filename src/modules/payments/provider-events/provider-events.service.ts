@@ -19,17 +19,20 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Overlap of each listing with the period already read, because the provider may list events late. */
 const OVERLAP_MS = 5 * MINUTE_MS;
 /**
- * Time for which processed events are kept. It is longer than the 30 days for which the provider lists events. Otherwise
- * an event that was deleted here could be listed again, and would be stored again.
+ * Time for which processed events are kept, in milliseconds. Must be longer than the 30 days for which the provider
+ * lists events. Otherwise an event that was deleted here could be listed and stored again.
  */
 const RETENTION_MS = 40 * DAY_MS;
 const DELETE_BATCH_SIZE = 1_000;
-/** Time for which an event is tried if the provider does not have its object. The provider lists events as long. */
+/**
+ * Time for which an event is tried again if the provider does not have its object. Equals the time for which the
+ * provider lists events.
+ */
 const MISSING_OBJECT_MS = 30 * DAY_MS;
 
 /**
- * Result of applying an event. true: done. false: it has to be applied again. `missing`: the provider account of our
- * API key does not have the object of the event.
+ * Result of applying an event. true: done. false: the event has to be applied again. `missing`: the provider account of
+ * our API key does not have the object of the event.
  */
 export type ApplyResult = boolean | 'missing';
 
@@ -68,12 +71,11 @@ export class ProviderEventsService {
 
   /**
    * Records the result of applying an event. Returns false if the event has to be applied again.
-   *
-   * If Stripe does not have the object, the API key may be wrong, or the event may be of another account. The event is
-   * then tried once an hour, until 30 days after it was received. When an event succeeds after many attempts, the key
-   * may have been corrected. The other failed events are then tried again at once. They become due before this event is
-   * done, so that automatic charges do not stop waiting in between. Events about setups do not count, because a setup
-   * also ends if Stripe does not have it.
+   * - If Stripe does not have the object, the API key may be wrong, or the event may be of another account. The event
+   *   is then tried once an hour, until 30 days after it was received.
+   * - If an event succeeds after many attempts, the key may have been corrected. All failed events then become due,
+   *   before this event counts as processed: automatic charges must not stop waiting in between. Events about setups do
+   *   not have this effect, because a setup also ends if Stripe does not have it.
    */
   async finish(event: KnownEvent, result: ApplyResult): Promise<boolean> {
     const { id, provider, type, objectId, subjectId } = event;

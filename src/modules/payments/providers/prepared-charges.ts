@@ -22,7 +22,10 @@ import { ProviderCustomersRepository } from './provider-customers.repository';
 /** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
-/** Up to this number of calls without a final outcome, polls repeat the request with the same idempotency key. */
+/**
+ * Maximum number of calls without a final outcome. After more calls, polls no longer repeat the request with the same
+ * idempotency key.
+ */
 const MAX_REPLAYS = 2;
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
@@ -83,11 +86,12 @@ export class PreparedCharges {
   }
 
   /**
-   * Continues a payment without a committed reference. Searches for the charge at the provider first, because the
-   * idempotency key may be an old one: in a restored database, `providerAttempt` may be lower than the number last
-   * sent. If no charge is found, the first polls repeat the request, as long as the provider still knows the key. Later
-   * polls prepare a new charge. Even if two charges were prepared, only the one with the committed reference is
-   * confirmed.
+   * Continues a payment without a committed reference:
+   * 1. Searches for the charge at the provider. This comes first, because the idempotency key may be an old one: in a
+   *   restored database, `providerAttempt` may be lower than the number last sent.
+   * 2. Without a charge, the first polls repeat the request with the same key, while the provider still knows the key.
+   * 3. Later polls prepare a new charge. Even if two charges were prepared, only the charge with the committed
+   *   reference is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
@@ -108,8 +112,11 @@ export class PreparedCharges {
   }
 
   /**
-   * Searches for the charge of a payment without a committed reference, and commits the reference. Returns the committed
-   * reference; null if the provider has no charge; `unknown` if the payment has ended meanwhile.
+   * Searches for the charge of a payment without a committed reference, and commits the reference. Returns the
+   * committed reference, or:
+   * - null if the provider has no charge
+   * - `not_sent` if the provider does not answer
+   * - `unknown` if the payment has ended meanwhile
    */
   async restoreReference(
     provider: PreparingProvider,
@@ -187,8 +194,8 @@ const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): s
 
 /**
  * Returns the request for the charge of a payment. Uses only stored fields of the payment, so that a repeated request
- * has the same parameters. The provider's id of the customer is not part of this request. If it has changed, the
- * provider refuses the idempotency key, until a later poll uses another key.
+ * has the same parameters. Does not contain the provider's id of the customer. If that id has changed, the provider
+ * refuses the idempotency key, until a later poll uses another key.
  */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;

@@ -161,7 +161,10 @@ export class ProviderGateway {
     );
   }
 
-  /** Returns the present state of a refund that was reported as succeeded. A direct provider changes no outcome. */
+  /**
+   * Returns the present state of a refund that was reported as succeeded. With a `DirectProvider`, this is always
+   * `succeeded`, because such a provider never changes an outcome.
+   */
   readSucceededRefund(name: ProviderName, reference: string): Promise<ProviderOutcome> {
     return this.call<ProviderOutcome>(name, async (provider) =>
       provider.flow === 'direct'
@@ -210,12 +213,18 @@ export class ProviderGateway {
     );
   }
 
-  /** Returns null if the charge is not pending in the sandbox. A null `failureCode` lets the charge succeed. */
+  /**
+   * Sets the outcome of a charge in the sandbox. A null `failureCode` lets the charge succeed. Returns null if the
+   * charge is not pending there.
+   */
   settleSandboxCharge(id: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.sandbox.settle(directKey(id), failureCode);
   }
 
-  /** Returns null if the refund is not pending in the sandbox. A null `failureCode` lets the refund succeed. */
+  /**
+   * Sets the outcome of a refund in the sandbox. A null `failureCode` lets the refund succeed. Returns null if the
+   * refund is not pending there.
+   */
   settleSandboxRefund(id: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.sandbox.settle(directRefundKey(id), failureCode);
   }

@@ -40,7 +40,10 @@ export interface ResumedRefund extends RequestedRefund {
 /** State of a refund at the provider. `absent`: the refund is not in the provider's list of the charge's refunds. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
-/** Up to this number of calls without a final outcome, polls repeat the request with the same idempotency key. */
+/**
+ * Maximum number of calls without a final outcome. After more calls, polls no longer repeat the request with the same
+ * idempotency key.
+ */
 const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
@@ -66,16 +69,12 @@ export function refundRequest(
 }
 
 /**
- * Returns the state of a refund at the provider. If the refund has no reference, searches for it in the provider's list
- * of the charge's refunds. This comes first, because the idempotency key may be an old one: in a restored database,
- * `providerAttempt` may be lower than the number last sent. If the refund is not in the list, the first polls repeat
- * the request, as long as the provider still knows the key. Later, the result is `absent`, or `unknown` if the recorded
- * outcome of the refund is final.
- *
- * The list may contain a refund of the same amount without our id: this refund, or one that was made at the provider.
- * The result is then `unknown` until the listed refund is recorded in this database. There is one exception: if the
- * payment is too small for both refunds, the result is `absent`. This refund can then be sent again, because the
- * provider would refuse a second one.
+ * Returns the state of a refund at the provider. Searches for a refund without a reference in the provider's list of
+ * the charge's refunds. If the refund is not listed, the result is:
+ * - The answer to a repeated request: in the first polls, while the provider still knows the idempotency key.
+ * - `unknown`: if the stored outcome is final. Also if a listed refund of the same amount has no id of ours and is not
+ *   stored here: it may be this refund. Exception: a payment too small for both, as a second refund would be refused.
+ * - `absent`: in all other cases. The caller can send the refund again.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,
@@ -85,6 +84,8 @@ export async function resumePreparedRefund(
 ): Promise<ProviderRefundState> {
   if (refund.providerReference !== null) return provider.retrieveRefund(refund.providerReference);
   const request = refundRequest(payment, refund, provider.flow);
+  // Comes before a repeated request, because the idempotency key may be an old one: in a restored database,
+  // `providerAttempt` may be lower than the number last sent.
   const listed = await provider.listRefunds(request.chargeReference);
   if ('kind' in listed) return listed;
   // A refund of another amount, or one that is stored as another refund, has copied metadata.

@@ -37,7 +37,7 @@ const SETTLE = `
 
 /**
  * Simulated gateway for development and tests. Repeated requests with the same idempotency key get the stored outcome.
- * The outcomes are in a table of their own, as at a real gateway. They are kept even if this service stops before it
+ * Stores outcomes in a separate table, as a real gateway would. An outcome is kept even if this service stops before it
  * stores the outcome with the payment.
  */
 @Injectable()

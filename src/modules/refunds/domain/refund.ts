@@ -40,17 +40,17 @@ export interface Refund {
   /** The provider's id of the refund. */
   readonly providerReference: string | null;
   /**
-   * Number of the request to the provider, from 1; part of the idempotency key that is sent. Incremented only after the
-   * provider has not listed the refund for an hour, so that the provider accepts the refund as a new request.
+   * Number of the request to the provider, from 1. The idempotency key that the provider gets contains this number.
+   * Incremented after the provider has not listed the refund for an hour, so that the provider accepts a new request.
    */
   readonly providerAttempt: number;
   /**
-   * Real time (not of a test clock) at which the request with the current `providerAttempt` was sent. Null for refunds
-   * that an earlier version of the service stored; `createdAt` is used instead.
+   * Real time (not of a test clock) at which the request with the current `providerAttempt` was sent. If null, an
+   * earlier version of the service stored the refund, and `createdAt` is used instead.
    */
   readonly sentAt: Date | null;
   /**
-   * Time of the first poll since `sentAt` in which the provider did not list the refund; null: there was no such
+   * Time of the first poll since `sentAt` in which the provider did not list the refund. Null if there was no such
    * poll.
    */
   readonly absentSince: Date | null;
@@ -64,7 +64,7 @@ export interface Refund {
   readonly leasedBy: number | null;
   /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
-  /** How many of the `attempts` had a result that could not be stored, because the database failed. */
+  /** Number of `attempts` whose result was not stored because the database failed. */
   readonly interruptions: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -79,8 +79,7 @@ export interface RefundNote {
 export interface RefundRequest {
   readonly paymentId: string;
   /**
-   * Amount in minor units. Null means: with a credit note, the part of the note that is to be refunded; without one,
-   * all that can be refunded.
+   * Minor units. Null: all that can be refunded, or with a credit note, the part of the note that is to be refunded.
    */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
@@ -124,7 +123,7 @@ export function newRefund(refund: NewRefund, now: Date): Refund {
   };
 }
 
-/** A null field matches all refunds. */
+/** Filter of a list of refunds. A null field matches all refunds. */
 export interface RefundFilter {
   readonly customerId: string | null;
   readonly paymentId: string | null;
@@ -150,7 +149,10 @@ export type RefundOutcome =
   | {
       readonly kind: 'open';
       readonly reference?: string;
-      /** Plan of the next poll, with its lease; null: another process has taken over polling. */
+      /**
+       * Time of the next poll, with the lease and the number of attempts. Null if another process has taken over
+       * polling.
+       */
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
     };
 
@@ -194,8 +196,9 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the pending refund after a poll in which the provider did not list it. After an hour without the refund, the
- * last request counts as lost: `providerAttempt` is incremented, so that the refund can be sent again.
+ * Returns the pending refund after a poll in which the provider did not list the refund. The first such poll sets
+ * `absentSince`. An hour later, the last request counts as lost: `providerAttempt` is incremented, so that the refund
+ * can be sent again.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;

@@ -97,7 +97,7 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
   return { after: nextVersion(next, now), money };
 }
 
-/** Returns true if a dispute is won, lost or closed. It can still be opened again. */
+/** Returns true if a dispute is won, lost or closed. The provider can still reopen a decided dispute. */
 export function isDecided({ status }: Pick<Dispute, 'status'>): boolean {
   return status === 'won' || status === 'lost' || status === 'closed';
 }

@@ -1,7 +1,10 @@
 import { groupBy } from '../../../../core/grouping';
 import { greater, lesser } from '../../../../core/money';
 
-/** Credit from one payment that one invoice used. Minor units. */
+/**
+ * Credit that one invoice used and that came from one payment, in minor units. Credit is the money of a payment that
+ * paid no invoice.
+ */
 export interface UsedOfPayment {
   readonly invoiceId: string;
   readonly sourceId: string;
@@ -13,11 +16,12 @@ type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
  * Divides lost credit among the invoices that used it, in the order of `uses`. An invoice bears at most the credit that
- * it used, and at most the amount `leftOf`. If an invoice can bear no more, its share of the losses of other payments
- * is moved to other invoices that used credit from those payments. In this way, the invoices together bear as much as
- * possible (a maximum flow). Returns minor units by invoice id, without zeros.
+ * it used, and at most the amount `leftOf`. If an invoice is full, its share of another payment's losses moves to
+ * another invoice that used credit from that payment. The invoices together thus bear as much as possible (a maximum
+ * flow). Returns minor units by invoice id, without zeros.
  * @param lossOf returns the lost part of the credit that invoices used from a payment
- * @param leftOf returns how much of an invoice can still be credited or refunded; negative: too much was
+ * @param leftOf returns how much of an invoice can still be credited or refunded; negative if more was given back than
+ *   the invoice allows
  */
 export function shareLosses(
   uses: readonly UsedOfPayment[],

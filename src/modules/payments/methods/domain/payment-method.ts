@@ -19,8 +19,8 @@ export interface PaymentMethod extends MethodDetails {
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
   /**
-   * Time of the next attempt to detach a deleted method; during an attempt, the end of its lease. Null: no attempt is
-   * due.
+   * Time of the next attempt to detach a deleted method at the provider. During an attempt: the end of the lease of the
+   * process that makes it. Null: no attempt is due.
    */
   readonly dueAt: Date | null;
   /** Number of the process that is detaching the method; null: none. */

@@ -76,7 +76,7 @@ const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
 /** Advice codes of the issuer that forbid another attempt with the same data. */
 const FINAL_ADVICE: ReadonlySet<string> = new Set(['do_not_try_again', 'confirm_card_data']);
 
-/** Classifies a decline. After an unknown code, a later charge may succeed. */
+/** Classifies a decline. An unknown code counts as `declined` and `soft`, because a later charge may succeed. */
 export function failureOfDecline({ code, declineCode, adviceCode }: Decline): FailedOutcome {
   const known = [declineCode, code].find((one) => one !== null && Object.hasOwn(DECLINES, one));
   const [failureCode, retry] = DECLINES[known ?? 'generic_decline'] ?? DECLINED;
@@ -107,7 +107,8 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes with which Stripe refuses a request because of wrong settings. It would refuse any other charge or refund too.
+ * Codes with which Stripe refuses a request because of wrong settings. Stripe would then refuse all other charges and
+ * refunds too.
  */
 const SETTINGS_CODES: ReadonlySet<string> = new Set([
   'api_key_expired',
@@ -191,8 +192,8 @@ export const REFUND_DECLINED: FailedOutcome = {
 };
 
 /**
- * Returns `not_sent` if the balance of the Stripe account is too low. Otherwise returns the result of {@link
- * outcomeOfFailure}, with {@link REFUND_DECLINED} in place of any failure.
+ * Returns `not_sent` if the balance of the Stripe account is too low. Otherwise returns the result of
+ * {@link outcomeOfFailure}, with {@link REFUND_DECLINED} in place of any failure.
  */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const balanceCode = failure.code ?? failure.messageCode;

@@ -4,8 +4,8 @@ import Stripe from 'stripe';
 import { CALL_DEADLINE_MS } from '../with-deadline';
 
 /**
- * In characters. The longest answer is a list of 100 events about disputes. The evidence of a dispute has up to 150,000
- * characters, and an event may contain it twice.
+ * Maximum length of an answer, in characters. The longest answer is a list of 100 events about disputes. The evidence
+ * of a dispute has up to 150,000 characters, and an event may contain it twice.
  */
 const MAX_BODY_LENGTH = 64_000_000;
 
@@ -13,10 +13,12 @@ const logger = new Logger('stripe');
 
 /**
  * Returns an HTTP client for the Stripe SDK that accepts only the JSON that Stripe sends: an object of the requested
- * kind, a list of them, or an error. It treats other JSON, such as the text `"Bad Gateway"` of a proxy, like a body that
- * is not JSON, so that the outcome of the request is unknown. With the standard client, a text or a number would end the
- * process, because the SDK (23.1) throws where the error cannot be caught. The body `{}` would count as an object
- * without fields, and the status 402 of a proxy as a refusal. A body without end would fill the memory.
+ * kind, a list of such objects, or an error. Other JSON counts as a body that is not JSON: the outcome of the request
+ * is unknown. With the standard client (SDK 23.1):
+ * - A text or number, e.g. the `"Bad Gateway"` of a proxy, would end the process: the SDK throws an error that cannot
+ *   be caught.
+ * - The body `{}` would count as an object without fields, and the status 402 of a proxy as a refusal.
+ * - A body without end would fill the memory.
  */
 export function stripeHttpClient(): Stripe.HttpClient {
   const client = Stripe.createNodeHttpClient();
@@ -40,7 +42,8 @@ export function stripeHttpClient(): Stripe.HttpClient {
 }
 
 /**
- * Closes the connection when the body is too long, or has not ended in time, and logs it. Reading the body then fails.
+ * Closes the connection, and logs an error, when the body is too long or has not ended in time. Reading the body then
+ * fails.
  * @param endsAt on the clock of `performance.now()`
  * @returns a function to call when the body has been read
  */
@@ -64,8 +67,10 @@ function limitBody(response: IncomingMessage, path: string, endsAt: number): () 
 }
 
 /**
- * Returns true for an error with its type; or for an object with an id, or a list of them, if this is what the path is
- * about: payment intents for `/v1/payment_intents`, one payment intent for `/v1/payment_intents/pi_1`.
+ * Returns true if a body is what Stripe answers to the request:
+ * - with a status of 400 or above: an error with its type
+ * - to a GET request for a list, e.g. `/v1/payment_intents`: a list of objects of this kind
+ * - to any other request, e.g. `/v1/payment_intents/pi_1`: one object of this kind, with an id
  */
 function isAnswer(body: unknown, status: number, path: string, method: string): boolean {
   if (!isRecord(body)) return false;

@@ -50,7 +50,7 @@ export function ownRefundIdOf(metadata: Stripe.Metadata | null): string | null {
 
 /**
  * Converts a payment intent whose payment is missing in this database. `not_ours`: the intent has no customer, or its
- * metadata do not contain a payment id and a customer id of this service. `unpaid`: no money has moved, and none is
+ * metadata do not contain our environment, a payment id and a customer id. `unpaid`: no money has moved, and none is
  * being processed.
  */
 export function unrecordedChargeOf(
@@ -82,7 +82,10 @@ export function unrecordedChargeOf(
   return { kind: 'charge', charge };
 }
 
-/** Converts a refund that is missing in this database. `not_ours`: the refund has no payment intent. */
+/**
+ * Converts a refund that is missing in this database. The payment intent of the refund must be expanded. `not_ours`:
+ * the refund has no payment intent, or the currency of the intent is not known.
+ */
 export function unrecordedRefundOf(refund: Stripe.Refund): UnrecordedRefundState {
   const charge = chargeOf(refund.payment_intent);
   if (charge === null) return { kind: 'not_ours' };

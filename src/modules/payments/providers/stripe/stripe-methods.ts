@@ -47,7 +47,7 @@ export function missingCustomer(
 
 /**
  * Returns the outcome of a charge whose customer or payment method does not exist at Stripe. Returns `not_sent` if the
- * API key may belong to another account, which would have neither of them.
+ * API key may belong to another account, which would have neither the customer nor the method.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */

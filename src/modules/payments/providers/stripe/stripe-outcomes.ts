@@ -59,8 +59,8 @@ const SEARCHED: readonly Stripe.PaymentIntent.Status[] = [
 
 /**
  * Returns the payment's intent in a list, or null. Ignores the environment in the metadata, because ids of payments are
- * unique and the environment may be a former one. Skips intents of another amount or currency, because their metadata
- * are a copy.
+ * unique and the environment may be a former one. Skips intents of another amount or currency: somebody copied our
+ * metadata to them.
  */
 export function intentOf(
   { paymentId, amount, currency }: ChargeQuery,

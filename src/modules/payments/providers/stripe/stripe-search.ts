@@ -13,7 +13,8 @@ const CLOCK_SLACK_S = 300;
 const MAX_CLOCK_SLACK_S = 7 * 86_400;
 
 /**
- * A canceled charge is not included: it may never have been confirmed, and an older charge may have moved the money.
+ * Statuses that end the search. Does not contain `canceled`: a canceled intent may never have been confirmed, and an
+ * older intent may have moved the money.
  */
 const CONFIRMED: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
   'succeeded',
@@ -22,7 +23,7 @@ const CONFIRMED: ReadonlySet<Stripe.PaymentIntent.Status> = new Set([
 ]);
 
 /**
- * A charge is searched for in several listings, one after the other. Returns their start times, in seconds since 1970.
+ * Returns the start times of the listings in which a charge is searched for, one after the other. Seconds since 1970.
  * @param sentAt null: not known; all intents are listed
  */
 function searchStarts(sentAt: Date | null): readonly number[] {

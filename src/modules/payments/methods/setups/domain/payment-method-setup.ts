@@ -30,7 +30,7 @@ export interface PaymentMethodSetup {
   readonly failureCode: string | null;
   /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
-  /** Time of the next poll; during a poll, the end of its lease. Null: the setup has ended. */
+  /** Time of the next poll. During a poll: the end of the lease of the polling process. Null: the setup has ended. */
   readonly dueAt: Date | null;
   /** Number of the process that is polling the setup; null: none. */
   readonly leasedBy: number | null;
@@ -89,8 +89,8 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
 }
 
 /**
- * Returns true if the setup expired at least 24 hours ago. If the provider does not have such a setup, for example
- * because the API key is of another account, the setup counts as canceled.
+ * Returns true if the setup expired at least 24 hours ago. From then on, a setup that the provider does not have counts
+ * as canceled. The provider lacks the setup if, for example, the API key is of another account.
  */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
