@@ -177,7 +177,9 @@ export function CustomerPage(): ReactNode {
           {(rows) => <PaymentTable payments={rows} />}
         </LoadedRows>
       </Card>
-      <CustomerUsage customerId={id} now={clock.data?.now ?? null} />
+      {(data.test_clock_id === null || clock.data !== undefined) && (
+        <CustomerUsage customerId={id} now={clock.data?.now ?? null} />
+      )}
       <Card title="Payment methods">
         <LoadedRows query={methods}>{(rows) => <PaymentMethods methods={rows} />}</LoadedRows>
       </Card>
