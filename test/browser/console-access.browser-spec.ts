@@ -47,6 +47,25 @@ describe('access to the console', () => {
     await context.close();
   });
 
+  it('shows such a failure once, and keeps the filters in the address', async () => {
+    const { context, page } = await openPage(engine.browser);
+    await page.goto(`${engine.service.url}/studio/customers?q=Grace&sign_in_error=no_role`);
+    const refusal = page.getByText('None of your groups has a role here.');
+    await page.waitForURL('**/studio/customers?q=Grace');
+    await refusal.waitFor();
+    const email = 'later@example.com';
+    const admin = { email, name: 'Later', role: 'viewer', passwordHash: PASSWORD_HASH };
+    await engine.teller.post('studio', admin);
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await refusal.count()).toBe(0);
+    await context.close();
+  });
+
   it('accepts an e-mail address of any script at the sign-in', async () => {
     const email = 'ü@bücher.de';
     const admin = { email, name: 'Ü', role: 'viewer', passwordHash: PASSWORD_HASH };
@@ -149,7 +168,7 @@ describe('access to the console', () => {
     const email = 'owner@example.com';
     const owner = await engine.signIn(email);
     const { page, faults } = owner;
-    await engine.open(page, '/settings');
+    await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('button', { name: 'Set up…' }).click();
     const dialog = page.getByRole('dialog');
     const key = await dialog.locator('p.mono').innerText();
@@ -163,6 +182,15 @@ describe('access to the console', () => {
     await page.getByRole('heading', { name: 'Recovery codes' }).waitFor();
     const codes = await page.getByRole('dialog').locator('li').allInnerTexts();
     expect(codes).toHaveLength(10);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Customers');
+    await page.getByRole('option', { selected: true }).filter({ hasText: 'Customers' }).waitFor();
+    await page.keyboard.press('Enter');
+    await untilQuiet(page);
+    await page.evaluate('history.back()');
+    await page.waitForURL('**/studio/settings');
+    await untilQuiet(page);
+    expect(await page.getByRole('dialog').locator('li').allInnerTexts()).toEqual(codes);
     await page.getByRole('button', { name: 'I have kept them' }).click();
     await page.getByText('active', { exact: true }).first().waitFor();
     expect(faults.found).toEqual([]);

@@ -346,6 +346,31 @@ describe('dialogs of the console', () => {
     await page.getByRole('heading', { name: 'Two tabs' }).waitFor();
   });
 
+  it('do not overwrite a change that the page could not read', async () => {
+    const { id } = await teller.post('customers', { name: 'Cut Ltd', email: 'old@example.com' });
+    const email = 'theirs@example.com';
+    await engine.open(page, `/customers/${id}`);
+    await button('Edit…').click();
+    await teller.change('PATCH', `customers/${id}`, { email });
+    await page.route(`**/v1/customers/${id}`, (route: Route) =>
+      route.request().method() === 'GET'
+        ? route.fulfill({ headers: { etag: '"2"' }, contentType: 'application/json', body: '{' })
+        : route.continue(),
+    );
+    await dialog().getByLabel('Name').fill('Renamed');
+    await button('Save').click();
+    await alert('Somebody has changed it since you opened this form.');
+    await untilQuiet(page);
+    await button('Close').click();
+    await page.unrouteAll();
+    await button('Edit…').click();
+    expect(await dialog().getByLabel('Email').inputValue()).toBe('old@example.com');
+    await dialog().getByLabel('Email').fill('mine@example.com');
+    await button('Save').click();
+    await alert('Somebody has changed it since you opened this form.');
+    expect(await teller.get(`customers/${id}`)).toMatchObject({ name: 'Cut Ltd', email });
+  });
+
   it('do not say that a customer has changed because of the error 412 of a gateway', async () => {
     const { id } = await teller.post('customers', { name: 'Proxied' });
     await engine.open(page, `/customers/${id}`);

@@ -139,6 +139,36 @@ describe('the lists of the console', () => {
     await page.waitForURL('**/customers?sort=-created_at');
   });
 
+  it('read all rows again after a change, also if the user scrolls to the end meanwhile', async () => {
+    // The heading is the first row.
+    const row = (number: number): Locator => page.locator(`tr[aria-rowindex="${number + 1}"]`);
+    const taken = 'taken by another';
+    await engine.teller.post('customers', { name: 'Taker', external_id: taken });
+    await engine.open(page, '/customers');
+    await table().hover();
+    await page.mouse.wheel(0, 3_000);
+    await row(102).waitFor();
+    await page.getByRole('button', { name: 'New customer…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Other');
+    await dialog.getByLabel('External id').fill(taken);
+    await engine.query(`UPDATE customer SET name = 'After' WHERE name = 'Customer 399'`);
+    const held: Route[] = [];
+    await page.route(/\/v1\/customers\?(?!.*cursor)/, (route: Route) => void held.push(route));
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('Another customer has this external id.').waitFor();
+    await until('The rows are asked for', () => Promise.resolve(held.length === 1));
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await table().hover();
+    await page.mouse.wheel(0, 20_000);
+    await row(200).waitFor();
+    await held[0]?.continue();
+    await row(202).waitFor();
+    await untilQuiet(page);
+    await page.mouse.wheel(0, -40_000);
+    await page.getByRole('link', { name: 'After', exact: true }).waitFor();
+  });
+
   it('offer to try again after a further page has failed', async () => {
     let isDown = true;
     await page.route(/\/v1\/customers\?.*cursor=/, (route: Route) =>

@@ -116,6 +116,65 @@ describe('the console of meters', () => {
     },
   );
 
+  it('shows the usage of a customer on its day in UTC, whatever the time zone of the customer', async () => {
+    const { teller } = engine;
+    const meter = await teller.post('meters', {
+      key: 'peak',
+      name: 'Peak',
+      event_name: 'peak',
+      aggregation: 'max',
+      value_property: 'n',
+    });
+    const now = '2031-05-06T20:40:00Z';
+    const clock = await teller.post('test-clocks', { name: 'Evening', now });
+    const { id } = await teller.post('customers', {
+      name: 'Indian Ltd',
+      timezone: 'Asia/Kolkata',
+      test_clock_id: clock.id,
+    });
+    for (const [timestamp, n] of [
+      ['2031-04-06T18:00:00Z', 10],
+      ['2031-04-06T19:00:00Z', 12],
+      ['2031-05-06T20:10:00Z', 3],
+      ['2031-05-06T20:35:00Z', 5],
+    ] as const)
+      await teller.post('usage-events', {
+        idempotency_key: `${timestamp}-${id}`,
+        customer_id: id,
+        event_name: 'peak',
+        timestamp,
+        properties: { n },
+      });
+    await engine.open(page, `/customers/${id}`);
+    const usage = page.getByRole('region', { name: 'Usage', exact: true });
+    await usage.getByLabel('Meter').selectOption(meter.id);
+    const shown = async (): Promise<readonly (readonly string[])[]> => {
+      await untilQuiet(page);
+      await usage.getByText('Show as a table').click();
+      const rows = await usage.locator('tbody tr').allInnerTexts();
+      return rows.map((row) => row.split('\t')).filter(([, value]) => value !== '0');
+    };
+    expect(await shown()).toEqual([
+      ['2031-04-06', '12'],
+      ['2031-05-06', '5'],
+    ]);
+    await usage.getByLabel('Time (UTC)').selectOption('hour');
+    expect(await shown()).toEqual([['2031-05-06 20:00', '5']]);
+  });
+
+  it('does not show the usage of the present day while the test clock is not known', async () => {
+    const { teller } = engine;
+    const clock = await teller.post('test-clocks', { name: 'Lost', now: '2031-05-06T10:00:00Z' });
+    const { id } = await teller.post('customers', { name: 'Lost', test_clock_id: clock.id });
+    await page.route('**/v1/test-clocks/*', (route) => route.fulfill(gatewayError(404)));
+    await engine.open(page, `/customers/${id}`);
+    const usage = page.getByRole('region', { name: 'Usage', exact: true });
+    expect(await usage.count()).toBe(0);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await usage.waitFor();
+  });
+
   it('counts the events of today by the test clock of the customer', async () => {
     const { teller } = engine;
     const meter = await teller.post('meters', {

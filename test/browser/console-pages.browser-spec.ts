@@ -234,6 +234,20 @@ describe('the pages of the console', () => {
     await page.keyboard.press('Escape');
   });
 
+  it('do not open what was found when Enter confirms the characters of an input method', async () => {
+    await engine.open(page, '/');
+    await page.keyboard.press('Control+k');
+    const input = page.getByRole('combobox', { name: 'Search or jump to' });
+    await input.fill('Grace');
+    await page.getByRole('option', { selected: true }).filter({ hasText: 'Grace' }).waitFor();
+    const event = { key: 'Enter', bubbles: true, cancelable: true };
+    await input.dispatchEvent('keydown', { ...event, isComposing: true });
+    await untilQuiet(page);
+    expect(await input.inputValue()).toBe('Grace');
+    await input.dispatchEvent('keydown', event);
+    await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor();
+  });
+
   it('have the focus on their heading once their object is read', async () => {
     await engine.open(page, '/');
     let answer = (): void => undefined;

@@ -79,6 +79,7 @@ describe('the console', () => {
     await other.page.getByRole('button', { name: 'Sign out' }).click();
     await other.page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(await other.page.getByText('Grace Hopper').count()).toBe(0);
+    expect(await other.page.title()).toBe('Billing console');
     expect(other.faults.found).toEqual([]);
     await other.context.close();
   });

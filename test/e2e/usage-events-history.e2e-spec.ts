@@ -295,6 +295,31 @@ describe('stored usage events', () => {
       expect(month.body).toMatchObject({ data: [{ value: '2.5' }], total: '2.5' });
     });
 
+    it('by the days of another time zone, if the query names one', async () => {
+      const customer = await createCustomer(engine, { timezone: 'Asia/Kathmandu' });
+      const meter = await meterOf({ aggregation: 'max', value_property: 'value' });
+      await report(customer, [
+        { at: '2026-03-01T18:00:00Z', value: 10 },
+        { at: '2026-03-01T19:00:00Z', value: 12 },
+      ]);
+      const period = { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
+      const query = { customer_id: customer, ...period, window: 'day' };
+      const valuesIn = async (zone: object): Promise<unknown> => {
+        const { data } = (await usageOf(meter, { ...query, ...zone })).body as {
+          data: { window_start: string; value: string }[];
+        };
+        return data.map(({ window_start, value }) => [window_start, value]);
+      };
+      const cut = [
+        ['2026-03-01T00:00:00.000Z', '10'],
+        ['2026-03-01T18:15:00.000Z', '12'],
+      ];
+      expect(await valuesIn({})).toEqual(cut);
+      expect(await valuesIn({ time_zone: 'Asia/Kathmandu' })).toEqual(cut);
+      expect(await valuesIn({ time_zone: 'UTC' })).toEqual([['2026-03-01T00:00:00.000Z', '12']]);
+      refused(await usageOf(meter, { ...query, time_zone: 'Mars' }), 400, 'validation_failed');
+    });
+
     it('by group, with a total over all groups', async () => {
       const customer = await createCustomer(engine);
       const meter = await meterOf({

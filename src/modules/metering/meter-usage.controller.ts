@@ -43,8 +43,7 @@ export class MeterUsageController {
   @Get(':id/usage')
   @Operation({
     summary: 'Read the usage of a customer',
-    description:
-      "Returns exact usage by window and in total, from one snapshot. Windows follow the customer's local time.",
+    description: 'Returns exact usage by window and in total, from one snapshot.',
     access: 'usage:read',
     answer: MeterUsageDto,
     problems: [
@@ -66,6 +65,7 @@ export class MeterUsageController {
       customerId: query.customer_id,
       period: toPeriod(query),
       interval: query.window ?? null,
+      timeZone: query.time_zone ?? null,
       groupBy: toGroupBy(query.group_by),
     });
     return toMeterUsageDto(usage);

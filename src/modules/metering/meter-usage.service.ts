@@ -23,6 +23,8 @@ interface SeriesQuery {
 
 export interface MeterUsageQuery extends SeriesQuery {
   readonly customerId: string;
+  /** Time zone that the windows follow; null: that of the customer. */
+  readonly timeZone: string | null;
 }
 
 export interface MeterTotalsQuery extends SeriesQuery {
@@ -74,7 +76,7 @@ export class MeterUsageService {
     const { customerId, period, groupBy } = query;
     const meter = await this.countedMeter(query.meterId);
     const { timezone } = await this.customers.getForHistory(customerId);
-    const windows = windowsFor(meter, query, timezone)();
+    const windows = windowsFor(meter, query, query.timeZone ?? timezone)();
     return this.database.snapshot(async () => {
       const series = await this.store.series({ customerId, meter, windows, groupBy });
       const together =

@@ -98,21 +98,12 @@ export const api = createClient<paths, `application/${string}`>({
 });
 
 /** Returns the entity tag of a response as the service sent it: a proxy that compresses makes it weak or `"3-gzip"`. */
-export const tagOf = ({ headers }: Response): string | undefined =>
+const tagOf = ({ headers }: Response): string | undefined =>
   headers.get('ETag')?.replace(/^(?:W\/)?("\d+).*"$/, '$1"');
 
-const entityTags = new Map<string, string>();
-
-/** Returns the last entity tag that the service sent for a path. */
-export function entityTagOf(path: string): string | undefined {
-  return entityTags.get(path);
-}
-
 api.use({
-  async onResponse({ request, response }) {
+  async onResponse({ response }) {
     if (!response.ok) throw await failureOf(response);
-    const tag = tagOf(response);
-    if (tag !== undefined) entityTags.set(new URL(request.url).pathname, tag);
   },
 });
 
@@ -186,12 +177,19 @@ export async function sendForLines(
   if (!isComplete || rest !== '') throw cutOff;
 }
 
+type Answered<Body> = Promise<{ data?: Body | undefined; response: Response }>;
+
 /** Returns the body of a successful response. For error responses, the middleware above throws. */
-export async function read<Body>(
-  answer: Promise<{ data?: Body | undefined; response: Response }>,
-): Promise<NonNullable<Body>> {
-  const { data, response } = await answer;
+export async function read<Body>(answered: Answered<Body>): Promise<NonNullable<Body>> {
+  return (await readTagged(answered)).answer;
+}
+
+/** As {@link read}, with the entity tag of the object. */
+export async function readTagged<Body>(
+  answered: Answered<Body>,
+): Promise<Tagged<NonNullable<Body>>> {
+  const { data, response } = await answered;
   if (data === undefined || data === null)
     throw new RequestFailed('The answer has no body.', response.status);
-  return data;
+  return { answer: data, tag: tagOf(response) };
 }

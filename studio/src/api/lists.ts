@@ -48,8 +48,9 @@ export function readPage<Path extends ListPath>(
   path: Path,
   query: Parameters,
   inPath: Parameters = {},
+  signal?: AbortSignal,
 ): Promise<PageOf<RowOf<Path>>> {
-  return read(getAny<PageOf<RowOf<Path>>>(path, { params: { path: inPath, query } }));
+  return read(getAny<PageOf<RowOf<Path>>>(path, { params: { path: inPath, query }, signal }));
 }
 
 export interface Summary {

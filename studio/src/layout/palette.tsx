@@ -88,6 +88,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
     void navigate({ to: entry.to });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    // The key belongs to an input method, such as the Enter that confirms Japanese characters.
+    if (event.nativeEvent.isComposing) return;
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useRouter } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
 import { RequestFailed, type Schemas, send } from '../api/client';
 import { SECOND_FACTOR_HINT, secondFactorCode } from '../api/second-factor-code';
 import { serviceSettings } from '../settings';
@@ -103,7 +104,13 @@ function openIdAddress(): string {
 }
 
 export function SignInPage(): ReactNode {
-  const refusal = openIdRefusal(location.search);
+  const [refusal] = useState(() => openIdRefusal(location.search));
+  const { history } = useRouter();
+  // Otherwise a later sign-out or a reload would show the refusal again.
+  useEffect(() => {
+    if (refusal !== null)
+      history.replace(location.pathname + withoutOpenIdRefusal(location.search));
+  }, [history, refusal]);
   return (
     <main id="main" className="sign-in">
       <h1>Billing console</h1>

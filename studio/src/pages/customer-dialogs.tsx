@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useNavigate } from '@tanstack/react-router';
-import { entityTagOf, type ProblemBody, type Schemas } from '../api/client';
+import type { ProblemBody, Schemas, Tagged } from '../api/client';
 import type { Customer } from '../api/objects';
 import { planOption, useOfferedPlans } from '../api/offered';
 import { ActionDialog } from '../ui/dialog';
@@ -99,17 +99,22 @@ export function NewCustomerDialog({ onClose }: { readonly onClose: () => void })
   );
 }
 
-export function EditCustomerDialog({ customer, onClose }: CustomerDialogProps): ReactNode {
-  const path = `/v1/customers/${customer.id}`;
+interface EditCustomerDialogProps {
+  readonly customer: Tagged<Customer>;
+  readonly onClose: () => void;
+}
+
+export function EditCustomerDialog({ customer, onClose }: EditCustomerDialogProps): ReactNode {
   // Keeps the customer and the entity tag from the time when the form was opened, because the page may read them again.
-  const [opened] = useState({ customer, ifMatch: entityTagOf(path) });
-  const { fields, body } = useCustomerFields(opened.customer);
-  const changes = body && changesOf(opened.customer, body);
+  const [{ answer: opened, tag }] = useState(customer);
+  const path = `/v1/customers/${opened.id}`;
+  const { fields, body } = useCustomerFields(opened);
+  const changes = body && changesOf(opened, body);
   return (
     <ActionDialog
       title="Edit the customer"
       submitLabel="Save"
-      request={() => changes && { method: 'PATCH', path, body: changes, ifMatch: opened.ifMatch }}
+      request={() => changes && { method: 'PATCH', path, body: changes, ifMatch: tag }}
       done={() => 'Saved.'}
       explain={refusalOf}
       onClose={onClose}

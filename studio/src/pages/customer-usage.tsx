@@ -64,6 +64,8 @@ function Bars({ customerId, meter, window, until }: BarsProps): ReactNode {
         customer_id: customerId,
         ...range,
         window,
+        // As all instants of the page. The default is the time zone of the customer.
+        time_zone: 'UTC',
         ...(group !== undefined && { group_by: group }),
       },
     },

@@ -1,6 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { $api, type Schemas } from '../api/client';
+import { $api, api, readTagged, type Schemas } from '../api/client';
 import type { PageOf } from '../api/lists';
 import type { Account, Invoice, Subscription } from '../api/objects';
 import { money } from '../format/money';
@@ -89,7 +90,10 @@ export function CustomerPage(): ReactNode {
   const [dialog, setDialog] = useState<'edit' | 'subscribe' | null>(null);
   const ofCustomer = { customer_id: id };
   const firstOfCustomer = { params: { query: { ...ofCustomer, limit: ROWS_SHOWN } } };
-  const customer = $api.useQuery('get', '/v1/customers/{id}', { params: { path: { id } } });
+  const customer = useQuery({
+    queryKey: ['customer', id],
+    queryFn: () => readTagged(api.GET('/v1/customers/{id}', { params: { path: { id } } })),
+  });
   const subscriptions = $api.useQuery('get', '/v1/subscriptions', {
     params: { query: { ...firstOfCustomer.params.query, expand: ['plan'] } },
   });
@@ -101,9 +105,9 @@ export function CustomerPage(): ReactNode {
   const methods = $api.useQuery('get', '/v1/customers/{customer_id}/payment-methods', {
     params: { path: { customer_id: id }, query: { limit: ROWS_SHOWN } },
   });
-  const clock = useCustomerClock(customer.data?.test_clock_id);
+  const clock = useCustomerClock(customer.data?.answer.test_clock_id);
   if (customer.data === undefined) return <PendingPage title="Customer" query={customer} />;
-  const { data } = customer;
+  const { answer: data } = customer.data;
   const timeZone = knownZone(data.timezone);
   const periodZoneOf = ({ subscription_id }: Invoice): string | null =>
     subscription_id === null ? timeZone : zoneOf(subscription_id, subscriptions.data, timeZone);
@@ -173,12 +177,14 @@ export function CustomerPage(): ReactNode {
           {(rows) => <PaymentTable payments={rows} />}
         </LoadedRows>
       </Card>
-      <CustomerUsage customerId={id} now={clock.data?.now ?? null} />
+      {(data.test_clock_id === null || clock.data !== undefined) && (
+        <CustomerUsage customerId={id} now={clock.data?.now ?? null} />
+      )}
       <Card title="Payment methods">
         <LoadedRows query={methods}>{(rows) => <PaymentMethods methods={rows} />}</LoadedRows>
       </Card>
       <Timeline of={{ customer_id: id }} />
-      {dialog === 'edit' && <EditCustomerDialog customer={data} onClose={close} />}
+      {dialog === 'edit' && <EditCustomerDialog customer={customer.data} onClose={close} />}
       {dialog === 'subscribe' && <NewSubscriptionDialog customer={data} onClose={close} />}
     </Page>
   );

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, read, tagOf } from '../api/client';
+import { api, readTagged } from '../api/client';
 import type { Invoice, Payment } from '../api/objects';
 import { money } from '../format/money';
 import { showCode } from '../format/text';
@@ -100,9 +100,9 @@ export function InvoiceActionDialog({
   onClose,
 }: InvoiceActionDialogProps): ReactNode {
   const query = useFresh(['invoice', id], async () => {
-    const answer = api.GET('/v1/invoices/{id}', { params: { path: { id } } });
-    const invoice = await read(answer);
-    const tag = tagOf((await answer).response);
+    const { answer: invoice, tag } = await readTagged(
+      api.GET('/v1/invoices/{id}', { params: { path: { id } } }),
+    );
     return { invoice, tag, usage: action === FINALIZE ? await readDraftUsage(invoice) : [] };
   });
   const navigate = useNavigate();

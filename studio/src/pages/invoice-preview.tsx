@@ -3,11 +3,10 @@ import { type ReactNode, useEffect, useState } from 'react';
 import {
   api,
   type ChangeRequest,
-  read,
+  readTagged,
   type Schemas,
   sendForTag,
   type Tagged,
-  tagOf,
 } from '../api/client';
 import type { Subscription } from '../api/objects';
 import { money } from '../format/money';
@@ -120,11 +119,12 @@ async function readPreviewOf(
   request: ChangeRequest | null,
 ): Promise<PreviewOfSubscription> {
   const preview = request === null ? undefined : await readPreview(request);
-  const answer = api.GET('/v1/subscriptions/{id}', { params: { path: { id } } });
-  const subscription = await read(answer);
-  if (preview !== undefined && preview.tag !== tagOf((await answer).response))
+  const { answer, tag } = await readTagged(
+    api.GET('/v1/subscriptions/{id}', { params: { path: { id } } }),
+  );
+  if (preview !== undefined && preview.tag !== tag)
     throw new Error('The subscription has just changed. Try again.');
-  return { preview, subscription };
+  return { preview, subscription: answer };
 }
 
 function ConfirmDialog<Answer>({

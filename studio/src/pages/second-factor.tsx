@@ -1,3 +1,4 @@
+import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api, isNotFound, type Schemas, send } from '../api/client';
 import { SECOND_FACTOR_HINT, secondFactorCode } from '../api/second-factor-code';
@@ -91,6 +92,8 @@ function CodesDialog({
   readonly codes: RecoveryCodes;
   readonly onClose: () => void;
 }): ReactNode {
+  // The search of the frame, the browser's way back or a reload would lose the codes.
+  useBlocker({ shouldBlockFn: () => true });
   return (
     <Dialog title="Recovery codes" onClose={null}>
       <p>Each signs you in once without the authenticator. Keep them; they are shown once.</p>

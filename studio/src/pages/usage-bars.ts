@@ -55,7 +55,10 @@ function seriesOf(group: object | null | undefined): string {
   return values.length === 0 ? 'all' : values.join(', ');
 }
 
-/** Returns a bar for each window between the two instants; windows without usage have no parts. */
+/**
+ * Returns a bar for each window between the two instants; windows without usage have no parts.
+ * @param values values of windows of UTC
+ */
 export function barsOf(
   values: readonly Schemas['TotalInWindowDto'][],
   range: { readonly from: string; readonly to: string },
@@ -66,9 +69,7 @@ export function barsOf(
     partsByKey.set(keyOf(new Date(at).toISOString(), window), new Map());
   }
   for (const { window_start, value, group } of values) {
-    const parts = partsByKey.get(keyOf(window_start, window));
-    const series = seriesOf(group);
-    parts?.set(series, (parts.get(series) ?? 0) + Number(value));
+    partsByKey.get(keyOf(window_start, window))?.set(seriesOf(group), Number(value));
   }
   return [...partsByKey].map(([key, parts]) => ({
     key,

@@ -81,9 +81,10 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
       keyOf={keyOf}
       queryKey={[path, inPath, ordered]}
       isReadable={isReadable}
-      load={(query) =>
-        readPage(path, { ...query, ...ordered, ...(expand !== undefined && { expand }) }, inPath)
-      }
+      load={(query, signal) => {
+        const expanded = expand !== undefined && { expand };
+        return readPage(path, { ...query, ...ordered, ...expanded }, inPath, signal);
+      }}
       sorting={{ value: sort, onChange: (value) => set('sort', value) }}
       empty={emptyText(values, isReadable) ?? props.empty}
       header={(count, isRead) => (

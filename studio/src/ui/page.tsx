@@ -16,6 +16,9 @@ export interface PageProps {
   readonly children: ReactNode;
 }
 
+/** Title of the tab while no page is shown, as before a sign-in. */
+const CONSOLE = 'Billing console';
+
 /**
  * True while one page replaces another whose heading had the focus, such as the page that is shown while loading. The
  * heading of the new page then gets the focus.
@@ -24,7 +27,10 @@ let isFocusMoving = false;
 
 export function Page({ title, mark, crumb, actions, query, children }: PageProps): ReactNode {
   useEffect(() => {
-    document.title = `${title.slice(0, 80)} · Billing console`;
+    document.title = `${title.slice(0, 80)} · ${CONSOLE}`;
+    return () => {
+      document.title = CONSOLE;
+    };
   }, [title]);
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {

@@ -142,7 +142,8 @@ interface ListQuery {
 
 export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly queryKey: readonly unknown[];
-  readonly load: (query: ListQuery) => Promise<ListPage<Row>>;
+  /** @param signal aborts the request once its answer is not needed any more */
+  readonly load: (query: ListQuery, signal: AbortSignal) => Promise<ListPage<Row>>;
   /** False while the list cannot be read, because a filter has a fault. */
   readonly isReadable: boolean;
   readonly empty: ReactNode;
@@ -185,11 +186,11 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
     enabled: isReadable,
     gcTime: KEPT_MS,
     initialPageParam: null as string | null,
-    queryFn: ({ pageParam }) =>
-      load({ limit: PAGE_LIMIT, ...(pageParam !== null && { cursor: pageParam }) }),
+    queryFn: ({ pageParam, signal }) =>
+      load({ limit: PAGE_LIMIT, ...(pageParam !== null && { cursor: pageParam }) }, signal),
     getNextPageParam: (page) => page.next_cursor,
   });
-  const { hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError, isError } = query;
+  const { hasNextPage, fetchNextPage, isFetching, isFetchNextPageError, isError } = query;
   const rows = useMemo(() => query.data?.pages.flatMap(({ data }) => data) ?? [], [query.data]);
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -210,8 +211,9 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
   const last = shown.at(-1)?.index ?? 0;
   const isNearEnd = last >= rows.length - ROWS_LEFT_BEFORE_NEXT_PAGE;
   useEffect(() => {
-    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isError) void fetchNextPage();
-  }, [isNearEnd, hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
+    // While all pages are read again, the next one would replace this request, and the rows would stay outdated.
+    if (isNearEnd && hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [isNearEnd, hasNextPage, isFetching, isError, fetchNextPage]);
   const before = isPrinted ? 0 : (shown[0]?.start ?? 0);
   const after = isPrinted ? 0 : virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
   const drawn = isPrinted ? rows.keys() : shown.map(({ index }) => index);

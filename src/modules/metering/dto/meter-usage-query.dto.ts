@@ -23,6 +23,21 @@ function GroupByField(): PropertyDecorator {
   );
 }
 
+function WindowField(): PropertyDecorator {
+  return EnumField(
+    USAGE_INTERVALS,
+    'Hours, days or months in `time_zone`, cut at `from` and `to`. Default: one window.',
+    { optional: true },
+  );
+}
+
+function WindowZoneField(): PropertyDecorator {
+  return TimeZoneField(
+    'IANA time zone that the windows follow. Default: that of the customer; of all customers: `UTC`.',
+    { optional: true, example: 'Europe/Paris' },
+  );
+}
+
 class UsagePeriodDto {
   @InstantField('Start of the period.', { example: '2026-03-01T00:00:00.000Z' })
   readonly from!: string;
@@ -44,18 +59,8 @@ export class TopCustomersQueryDto extends UsagePeriodDto {
 }
 
 export class MeterTotalsQueryDto extends UsagePeriodDto {
-  @EnumField(
-    USAGE_INTERVALS,
-    'Hours, days or months in `time_zone`, cut at `from` and `to`. Default: one window.',
-    { optional: true },
-  )
-  readonly window?: UsageInterval;
-  @TimeZoneField('IANA time zone that the windows follow.', {
-    optional: true,
-    default: DEFAULT_TIME_ZONE,
-    example: 'Europe/Paris',
-  })
-  readonly time_zone?: string;
+  @WindowField() readonly window?: UsageInterval;
+  @WindowZoneField() readonly time_zone?: string;
   @GroupByField() readonly group_by?: string;
   @LimitField(
     'With `group_by`: maximum number of groups, those with the largest values in the whole period. The others are added up.',
@@ -65,12 +70,8 @@ export class MeterTotalsQueryDto extends UsagePeriodDto {
 }
 
 export class MeterUsageQueryDto extends MeterPeriodDto {
-  @EnumField(
-    USAGE_INTERVALS,
-    "Hours, days or months in the customer's local time, cut at `from` and `to`. Default: one window.",
-    { optional: true },
-  )
-  readonly window?: UsageInterval;
+  @WindowField() readonly window?: UsageInterval;
+  @WindowZoneField() readonly time_zone?: string;
   @GroupByField() readonly group_by?: string;
 }
 
