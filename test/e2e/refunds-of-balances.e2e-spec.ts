@@ -1,7 +1,14 @@
 import { Client } from 'pg';
+import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
+import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
+import { RefundsService } from '../../src/modules/refunds/refunds.service';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
+const PAID: ProviderOutcome = { kind: 'succeeded', reference: 'pm_sandbox_ok/reported' };
+const RETURNED: ProviderOutcome = {
+  ...{ kind: 'failed', failureCode: 'returned_by_bank', retry: 'soft' },
+};
 const UNKNOWN = 'pay_00000000000000000000000000';
 
 interface Identified {
@@ -31,6 +38,25 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     engine.http
       .post(`/v1/sandbox/refunds/${(made as Identified).id}/settle`)
       .send({ outcome })
+      .expect(200);
+
+  /** Asks the provider about a refund again, which answers with the outcome. */
+  async function report(made: object, outcome: ProviderOutcome): Promise<void> {
+    jest.spyOn(engine.app.get(SandboxProvider), 'refund').mockResolvedValueOnce(outcome);
+    await engine.app.get(RefundsService).resume((made as Identified).id);
+  }
+  /** Reports the success of a failed refund, and returns the path that applies this report. */
+  async function reportLate(made: object): Promise<string> {
+    await report(made, PAID);
+    const { body } = await engine.http.get('/v1/provider-discrepancies?limit=100&status=open');
+    const { data } = body as { data: (Identified & { readonly refund_id: string })[] };
+    const found = data.find(({ refund_id: id }) => id === (made as Identified).id);
+    return `/v1/provider-discrepancies/${found?.id ?? ''}/apply`;
+  }
+  const succeedLate = async (made: object) =>
+    engine.http
+      .post(await reportLate(made))
+      .send({})
       .expect(200);
 
   async function draft({ customerId }: Story, amount: number): Promise<string> {
@@ -196,6 +222,60 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     expect(await balanceOf(story)).toEqual([300, 300]);
   });
 
+  it.each(['pending', 'returned'])(
+    'takes the credit again if it succeeds late, after it failed while %s',
+    async (state) => {
+      const story = await begin();
+      const invoice = await bill(story, 3_000);
+      const token = state === 'pending' ? 'refund_pending' : 'ok';
+      const payment = await pay(story, invoice.id, 3_000, token);
+      await credit(invoice, 2_500);
+      const made = await refund(payment, 3_000);
+      await report(made, RETURNED);
+      expect(await balanceOf(story)).toEqual([2_500, 0]);
+      const apply = await reportLate(made);
+      await Promise.all([1, 2].map(() => engine.http.post(apply).send({}).expect(200)));
+      expect(await balanceOf(story)).toEqual([0, 0]);
+      await report(made, RETURNED);
+      expect(await balanceOf(story)).toEqual([2_500, 0]);
+      await succeedLate(made);
+      expect(await balanceOf(story)).toEqual([0, 0]);
+      expect(await refund(payment, 1)).toMatchObject(exceeds(0));
+    },
+  );
+
+  it('takes what is left of the credit if it succeeds late', async () => {
+    const story = await begin();
+    const made: object[] = [];
+    for (const amount of [1_000, 2_000]) {
+      const invoice = await bill(story, amount);
+      const payment = await pay(story, invoice.id, amount, 'refund_pending');
+      await credit(invoice, amount);
+      made.push(await refund(payment, amount));
+    }
+    for (const one of made) await settle(one, 'failed');
+    expect(await bill(story, 1_200)).toMatchObject({ credit_applied: 1_200 });
+    const [first = {}, second = {}] = made;
+    await succeedLate(first);
+    expect(await balanceOf(story)).toEqual([800, 0]);
+    await succeedLate(second);
+    expect(await balanceOf(story)).toEqual([0, 0]);
+    await report(second, RETURNED);
+    expect(await balanceOf(story)).toEqual([800, 0]);
+  });
+
+  it('leaves other credit alone if it succeeds late and its payment has the amount', async () => {
+    const story = await begin();
+    const [own, other] = [await bill(story, 1_000), await bill(story, 1_000)];
+    const payment = await pay(story, own.id, 1_000, 'refund_pending');
+    await pay(story, other.id, 1_000);
+    await credit(other, 600);
+    const made = await refund(payment, 1_000);
+    await settle(made, 'failed');
+    await succeedLate(made);
+    expect(await balanceOf(story)).toEqual([600, 0]);
+  });
+
   it('and invoices at the same time spend the credit once', async () => {
     const story = await begin();
     const billed = [await bill(story, 1_000), await bill(story, 1_000), await bill(story, 1_000)];
@@ -221,28 +301,36 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     expect(await balanceOf(story)).toEqual([0, 0]);
   });
 
-  it('waits for other payments of its invoice before it locks its own, so that no refunds deadlock', async () => {
-    const story = await begin();
-    const invoice = await bill(story, 1_000);
-    const first = await pay(story, invoice.id, 500);
-    const second = await pay(story, invoice.id, 500);
-    await credit(invoice, 100);
-    const other = new Client({ connectionString: engine.databaseUrl });
-    await other.connect();
-    const lock = (id: string) =>
-      other.query('SELECT id FROM payment WHERE id = $1 FOR UPDATE NOWAIT', [id]);
-    try {
-      await other.query('BEGIN');
-      await lock(first);
-      const refunded = refund(second, 100);
-      await untilSessionsWait(engine.database);
-      await lock(second);
-      await other.query('COMMIT');
-      expect(await refunded).toMatchObject({ status: 'succeeded', amount: 100 });
-    } finally {
-      await other.end();
-    }
-  });
+  it.each(['begins', 'succeeds late'])(
+    'waits for other payments of its invoice before it locks its own when it %s, so that no refunds deadlock',
+    async (step) => {
+      const story = await begin();
+      const invoice = await bill(story, 1_000);
+      const first = await pay(story, invoice.id, 500);
+      const second = await pay(story, invoice.id, 500, 'refund_pending');
+      await credit(invoice, 100);
+      const made = await refund(second, 100);
+      await settle(made, 'failed');
+      const apply = await reportLate(made);
+      const other = new Client({ connectionString: engine.databaseUrl });
+      await other.connect();
+      const lock = (id: string) =>
+        other.query('SELECT id FROM payment WHERE id = $1 FOR UPDATE NOWAIT', [id]);
+      try {
+        await other.query('BEGIN');
+        await lock(first);
+        const isNew = step === 'begins';
+        const path = isNew ? `/v1/refunds/payment/${second}` : apply;
+        const answer = Promise.resolve(engine.http.post(path).send(isNew ? { amount: 100 } : {}));
+        await untilSessionsWait(engine.database);
+        await lock(second);
+        await other.query('COMMIT');
+        expect((await answer).status).toBe(isNew ? 201 : 200);
+      } finally {
+        await other.end();
+      }
+    },
+  );
 
   /** Returns a payment in advance whose credit was used, and a credit note that a refund of the payment pays out. */
   async function beginOfBoth(story: Story, noteFirst: boolean): Promise<readonly [string, string]> {

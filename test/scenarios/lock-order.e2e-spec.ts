@@ -8,7 +8,7 @@ import { createEntitlement } from '../support/allowances';
 import { createMeter } from '../support/billing';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { recordDispute } from '../support/disputes';
-import { untilSessionsWait } from '../support/lock-waits';
+import { lockLaterRows, untilSessionsWait } from '../support/lock-waits';
 import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -45,23 +45,11 @@ describe('the order of locks is kept', () => {
   });
 
   /** Runs the work while its first rows are locked, and locks its later ones once it waits. Returns how many. */
-  async function lockLater(
+  const lockLater = (
     customerId: string,
-    [first, later]: readonly [first: string, later: string],
+    rows: readonly [first: string, later: string],
     work: () => PromiseLike<{ readonly status: number }>,
-  ): Promise<number | null> {
-    await holder.query('BEGIN');
-    const held = await holder.query(first, [customerId]);
-    expect(held.rowCount).toBeGreaterThan(0);
-    const answer = Promise.resolve(work());
-    try {
-      await untilSessionsWait(engine.database);
-      return (await holder.query(later, [customerId])).rowCount;
-    } finally {
-      await holder.query('ROLLBACK');
-      expect((await answer).status).toBeLessThan(300);
-    }
-  }
+  ): Promise<number | null> => lockLaterRows(engine, holder, customerId, rows, work);
 
   it('by a new default payment method, which changes invoices and subscriptions', async () => {
     const story = await Story.begin(engine, START);
@@ -99,6 +87,33 @@ describe('the order of locks is kept', () => {
     await addCard('pm_sandbox_ok');
     expect(await accessVersion()).toBe(before + 1);
     for (const id of ids) expect((await story.subscription(id)).status).toBe('past_due');
+  });
+
+  it('by a new default payment method, which waits for the failure of the last attempt', async () => {
+    const story = await Story.begin(engine, START);
+    const { customerId } = story;
+    const addCard = (token: string) =>
+      engine.http
+        .post(`/v1/customers/${customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token, is_default: true });
+    await addCard('pm_sandbox_declined');
+    const { id } = await story.subscribe(await story.plan(1_000));
+    await story.advance('2026-03-20T00:00:00.000Z');
+    await addCard('pm_sandbox_pending');
+    await story.advance('2026-03-21T00:00:00.000Z');
+    const { body } = await engine.http.get(`/v1/payments?customer_id=${customerId}&limit=1`);
+    const [attempt] = (body as { data: { id: string; status: string }[] }).data;
+    expect(attempt?.status).toBe('processing');
+    await holder.query('BEGIN');
+    await holder.query(INVOICES, [customerId]);
+    const path = `/v1/sandbox/payments/${attempt?.id ?? ''}/settle`;
+    const failing = Promise.resolve(engine.http.post(path).send({ outcome: 'failed' }));
+    await untilSessionsWait(engine.database);
+    const adding = Promise.resolve(addCard('pm_sandbox_ok'));
+    await untilSessionsWait(engine.database, 2);
+    await holder.query('ROLLBACK');
+    expect([(await failing).status, (await adding).status]).toEqual([200, 201]);
+    expect((await story.subscription(id)).status).toBe('past_due');
   });
 
   describe('for a subscription, after its customer,', () => {

@@ -51,4 +51,19 @@ describe('a subscription that resumes while its invoice is being paid', () => {
     expect(types.slice(resumed)).toEqual(['subscription.resumed', ...eventsOfStatus]);
     await story.verify();
   });
+
+  it('is past due if attempts are left, although none is planned without a default method', async () => {
+    const story = await Story.begin(engine, START);
+    const methods = `/v1/customers/${story.customerId}/payment-methods`;
+    const { body } = await engine.http
+      .post(methods)
+      .send({ provider: 'sandbox', token: 'pm_sandbox_declined', is_default: true })
+      .expect(201);
+    const { id } = await story.subscribe(await story.plan(1_000));
+    await story.command(id, 'pause');
+    await story.advance('2026-03-01T12:00:00.000Z');
+    await engine.http.delete(`${methods}/${(body as { id: string }).id}`).expect(204);
+    await story.advance('2026-03-20T00:00:00.000Z');
+    expect((await story.command(id, 'resume')).status).toBe('past_due');
+  });
 });

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import type { Client, ClientBase } from 'pg';
 import { DataSource } from 'typeorm';
 import { poolOf } from '../../src/platform/database/pool-use';
 import type { TestApp } from './test-app';
@@ -74,5 +74,29 @@ export async function disableLockTimeout({ app }: TestApp): Promise<void> {
   for (const connection of all) {
     await connection.query('SET lock_timeout = 0');
     connection.release();
+  }
+}
+
+/**
+ * Runs the work while its first rows are locked, and locks its later ones once it waits. Returns how many.
+ * @param customerId the parameter of both statements
+ */
+export async function lockLaterRows(
+  { database }: TestApp,
+  holder: Client,
+  customerId: string,
+  [first, later]: readonly [first: string, later: string],
+  work: () => PromiseLike<{ readonly status: number }>,
+): Promise<number | null> {
+  await holder.query('BEGIN');
+  const held = await holder.query(first, [customerId]);
+  expect(held.rowCount).toBeGreaterThan(0);
+  const answer = Promise.resolve(work());
+  try {
+    await untilSessionsWait(database);
+    return (await holder.query(later, [customerId])).rowCount;
+  } finally {
+    await holder.query('ROLLBACK');
+    expect((await answer).status).toBeLessThan(300);
   }
 }

@@ -102,7 +102,9 @@ export class CreditNotesService {
   /**
    * Issues a credit note for the requested net amounts and the tax on them. The note first lowers the amount owed on
    * the invoice. If `settle` of the request is `refund`, refunds pay out the rest, as far as possible; otherwise the
-   * rest becomes credit. Runs in the caller's transaction, which has locked the invoice.
+   * rest becomes credit. Runs in the caller's transaction, which has locked the invoice. Before the note gets its
+   * number, locks the available credit of the customer: the caller may cover losses or refund a payment with it, and
+   * all other notes wait for the next number until this transaction ends.
    * @param returned amounts that refunds and lost disputes took from the payments of the invoice, and from the credit
    *   that the invoice used
    * @returns the note, the changed invoice, and the limits of further notes
@@ -130,6 +132,7 @@ export class CreditNotesService {
         limit,
       );
     }
+    await this.grants.open([invoice.customerId], true);
     const issued = await this.issueOf(invoice, credited, request, now, given);
     return {
       ...issued,

@@ -119,14 +119,28 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that succeeded after it was
-   * recorded as failed or canceled. Ignores amounts lost in disputes.
+   * Reserves an amount of a payment, in the caller's transaction, for a refund that succeeded late: it was recorded as
+   * failed or canceled. Takes the same parts as {@link reserve}, because the failure gave them back. Ignores amounts
+   * lost in disputes, and credit that is used or missing, because the money has moved already. The caller has locked
+   * the payment and the others of its invoice.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
-  async reserveForLateSuccess(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
-    const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
-    const reserved = await this.reserveForProviderRefund(payment.id, amount, now);
-    return reserved ?? raise(refundAmountExceedsRefundable(left));
+  async reserveForLateSuccess(
+    refundId: string,
+    paymentId: string,
+    amount: bigint,
+    now: Date,
+  ): Promise<Payment> {
+    const { payment: before, others, used } = await this.lockRefundable(paymentId);
+    const left = { ...before, amountLost: 0n };
+    const payment =
+      (await this.payments.reserveForProviderRefund(paymentId, amount, now)) ??
+      raise(refundAmountExceedsRefundable(refundableOf(left, 0n)));
+    const beyond = amount - lesser(amount, refundableOf(left, used.usedMinor));
+    const ofOthers = lesser(beyond, remainingOf(others));
+    if (!isAllApplied(payment)) await this.credit.reserve(paymentId, amount - ofOthers);
+    await this.credit.reserveOthers({ refundId, paymentId }, ofOthers, others);
+    return payment;
   }
 
   /**

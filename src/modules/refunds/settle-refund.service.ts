@@ -46,8 +46,8 @@ export class SettleRefundService {
   ) {}
 
   /**
-   * Changes a failed or canceled refund to succeeded, in the caller's transaction. The caller has locked the payment
-   * and its customer.
+   * Changes a failed or canceled refund to succeeded, in the caller's transaction. The caller has locked the
+   * customer, the payment, and the others of its invoice.
    * @param reference the provider's id of the refund
    * @param discrepancy the report of the success
    * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`,
@@ -65,7 +65,7 @@ export class SettleRefundService {
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
     // The failure released the reserved amount, so it is reserved again.
-    const payment = await this.paymentRefunds.reserveForLateSuccess(locked, amount, now);
+    const payment = await this.paymentRefunds.reserveForLateSuccess(id, paymentId, amount, now);
     const after = correctedToSucceeded(before, reference, now);
     await this.refunds.updateOutcome(after);
     await this.outcomes.apply(before, after, payment, changedAt(now, before));

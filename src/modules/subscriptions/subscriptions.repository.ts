@@ -126,8 +126,12 @@ export class SubscriptionsRepository {
     await this.database.update(SubscriptionEntity, id, { metadata, version, updatedAt });
   }
 
-  lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
-    const tail = `WHERE customer_id = $1 AND status = 'unpaid' ORDER BY id FOR NO KEY UPDATE`;
+  /**
+   * Locks and returns the unpaid subscriptions of a customer, and those that a failed charge or a resume can make unpaid:
+   * another transaction may be storing that.
+   */
+  lockRetriedOf(customerId: string): Promise<readonly Subscription[]> {
+    const tail = `WHERE customer_id = $1 AND status IN ('active', 'past_due', 'unpaid', 'paused') ORDER BY id FOR NO KEY UPDATE`;
     return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
 

@@ -128,7 +128,9 @@ export class Collection {
         one.attempts > (isAttempted(one) ? 1 : 0),
     );
     if (tried.length === 0) return;
-    const isTried = tried.every((one) => one.chargeAt !== null || isAttempted(one));
+    const isTried = tried.every(
+      (one) => one.chargeAt !== null || isAttempted(one) || this.pauseAfter(one) !== null,
+    );
     subscription.status = isTried ? 'past_due' : 'unpaid';
   }
 

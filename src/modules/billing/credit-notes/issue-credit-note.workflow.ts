@@ -23,7 +23,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Locks the payments of the invoice, and the payments that funded credit used by the invoice. Reads how much of
- *    these payments was already refunded or lost in disputes, so that no money is given back twice.
+ *    these payments was already refunded or lost in disputes, so that no money is given back twice. If the subscription
+ *    is waiting for its first payment, also locks what step 6 changes, before the note gets its number.
  * 3. Issues the note. The note first reduces the unpaid amount of the invoice. The rest of the note becomes credit of
  *    the customer, or is to be refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
@@ -57,6 +58,7 @@ export class IssueCreditNoteWorkflow {
       const credit = await this.losses.lockDisputed(before);
       const now = changedAt(locked.now, ...credit.lost);
       const { disputed, ...returned } = await this.payments.lockReturned(before.id);
+      await this.firstPayments.lockBeforeCredit(subscription);
       const { lostCreditMinor } = credit;
       const issued = await this.notes.issue(request, before, { ...returned, lostCreditMinor }, now);
       assertUndisputed(issued, disputed, credit);

@@ -12,8 +12,8 @@ import { DerivedState } from '../subscriptions/derived-state';
  * Voids invoices.
  *
  * 1. Locks the customer, the subscription and the invoice. If the subscription is waiting for its first payment, also
- *    locks the invoices and payments that step 5 changes. Locks the payments of the invoice, and the payments that
- *    funded credit used by the invoice.
+ *    locks what step 5 changes. Locks the payments of the invoice, and the payments that funded credit used by the
+ *    invoice.
  * 2. Refuses an invoice that billed usage of archived months, because that usage could not be billed again.
  * 3. Voids the invoice: returns the credit and the coupon discounts that the invoice used, reverses its ledger
  *    postings, and records `invoice.voided`. If returned credit came from a payment that later lost money in a dispute,
@@ -44,6 +44,7 @@ export class VoidInvoiceWorkflow {
       const { subscription } = locked;
       await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);
+      await this.firstPayments.lockBeforeCredit(subscription);
       const now = changedAt(locked.now, ...lost);
       const invoice = await this.invoices.void(locked.invoice, now);
       if (subscription !== null) await this.derivedState.updateAfterInvoices([subscription], now);

@@ -19,7 +19,7 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * 1. Reads a refund from the provider, outside any transaction, because a bank may have returned it since the report. A
  *    payment is not read: once it has succeeded, its status is final at the provider too.
  * 2. Claims the idempotency key, and locks the customer of the payment, then the discrepancy. A discrepancy of a refund is
- *    locked after the payment too, as by the outcome of a refund.
+ *    locked after the payment and the others of its invoice too, as by the outcome of a refund.
  * 3. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
  * 4. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
  * 5. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
@@ -48,8 +48,8 @@ export class ApplyDiscrepancyWorkflow {
     await this.requireSucceededRefund(await this.discrepancies.get(id));
     return this.discrepancies.applyOnce(id, async () => {
       const { paymentId, refundId } = await this.discrepancies.get(id);
-      if (refundId === null) await this.payments.lockCustomerOf(paymentId);
-      else await this.payments.lockWithCustomer(paymentId);
+      const { invoiceId } = await this.payments.lockCustomerOf(paymentId);
+      if (refundId !== null) await this.losses.lockForRefund(paymentId, invoiceId);
       const discrepancy = await this.discrepancies.lockFor(id, 'applied');
       if (discrepancy.status === 'applied') return discrepancy;
       const { providerReference } = discrepancy;

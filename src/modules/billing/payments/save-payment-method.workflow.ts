@@ -73,10 +73,10 @@ export class SavePaymentMethodWorkflow {
   private async planChargesNow(customer: Customer): Promise<void> {
     const { id } = customer;
     const now = await this.customers.currentTimeOf(customer);
-    const unpaid = await this.status.lockUnpaidOf(id);
+    const subscriptions = await this.status.lockRetriedOf(id);
     // Comes before `retry`. `retry` changes the access version of the customer (the number that makes cached
     // entitlement balances outdated), and the lock on this version must be taken after the locks on invoices.
     await this.collection.planChargesNow(id, now);
-    await this.status.retry(unpaid, now);
+    await this.status.retry(subscriptions, now);
   }
 }

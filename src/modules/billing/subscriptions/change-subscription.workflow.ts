@@ -116,7 +116,7 @@ export class ChangeSubscriptionWorkflow {
       case 'pause':
         return this.commands.pause(snapshot, now);
       case 'resume':
-        return this.status.afterPause(this.commands.resume(snapshot, now));
+        return this.status.afterPause(this.commands.resume(snapshot, now), now);
     }
   }
 }

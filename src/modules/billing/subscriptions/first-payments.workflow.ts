@@ -39,6 +39,16 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
+   * Locks the access version, usage and credit that `endInvoice` changes. Call it after locking payments, and before
+   * changing credit or taking the number of a credit note. Does nothing for null, or for a subscription that does not
+   * wait for its first payment.
+   */
+  async lockBeforeCredit(subscription: Subscription | null): Promise<void> {
+    if (subscription === null || !isAwaitingPayment(subscription)) return;
+    await this.locks.lockBeforeInvoices([subscription]);
+  }
+
+  /**
    * Locks the invoices and payments that `endPayment` changes if it expires the subscription. Call it before locking
    * the payment or credit. Does nothing for null, or until the time limit for the first payment has passed.
    */

@@ -23,6 +23,7 @@ import {
   SubscriptionsRepository,
 } from '../../subscriptions';
 import { BillingLocks, type CustomerAt } from '../billing-locks';
+import { RefundedAmounts } from '../refunded-amounts';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
 /** Maximum number of overdue periods with which a subscription accepts a command: a year of monthly renewals. */
@@ -63,6 +64,7 @@ export class RenewSubscriptionsWorkflow {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly dueInvoices: DueInvoicesRepository,
     private readonly locks: BillingLocks,
+    private readonly refundedAmounts: RefundedAmounts,
     private readonly outcomes: ApplyOutcomesWorkflow,
     private readonly outbox: Outbox,
   ) {}
@@ -169,7 +171,12 @@ export class RenewSubscriptionsWorkflow {
    */
   async runDueWork(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
-    if (isDue(latest, now)) await this.locks.lockBeforeInvoices([latest]);
+    // An expiry makes no invoice. It locks payments, which come before credit.
+    if (isDue(latest, now) && !isAwaitingPayment(latest)) {
+      // The first renewal may bill late usage, and locks the payments of its invoices.
+      await this.refundedAmounts.lock({ subscriptionIds: [latest.id] });
+      await this.locks.lockBeforeInvoices([latest]);
+    }
     for (let done = 0; done < MAX_STEPS_PER_REQUEST && isDue(latest, now); done += 1) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { changedAt, nextVersion } from '../../../core/next-version';
 import { Outbox } from '../../../platform/outbox';
 import { attemptsFailure, DueInvoicesRepository } from '../../invoicing';
-import { PaymentsService } from '../../payments';
+import { PaymentRetries, PaymentsService } from '../../payments';
 import {
   type PaymentEvent,
   afterPaymentEvent,
@@ -25,6 +25,7 @@ export class SubscriptionStatusWorkflow {
     private readonly derivedState: DerivedState,
     private readonly dueInvoices: DueInvoicesRepository,
     private readonly payments: PaymentsService,
+    private readonly retries: PaymentRetries,
     private readonly outbox: Outbox,
   ) {}
 
@@ -43,10 +44,10 @@ export class SubscriptionStatusWorkflow {
    * Returns the outcome of a resume. If charges of the open invoices have failed, sets the resulting status (such as
    * past due) and adds the event of this status. Writes nothing.
    */
-  async afterPause(resumed: Outcome): Promise<Outcome> {
+  async afterPause(resumed: Outcome, now: Date): Promise<Outcome> {
     const attempted = await this.dueInvoices.findAttempted(resumed.subscription.id);
     const inFlight = await this.payments.findBeingCharged(attempted.map(({ id }) => id));
-    const failure = attemptsFailure(attempted, inFlight);
+    const failure = attemptsFailure(attempted, inFlight, this.retries.planUntil(null), now);
     if (failure === null) return resumed;
     return {
       ...resumed,
@@ -55,13 +56,14 @@ export class SubscriptionStatusWorkflow {
     };
   }
 
-  lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
-    return this.subscriptions.lockUnpaidOf(customerId);
+  /** Locks the subscriptions of a customer that {@link retry} may change: see the repository. */
+  lockRetriedOf(customerId: string): Promise<readonly Subscription[]> {
+    return this.subscriptions.lockRetriedOf(customerId);
   }
 
-  /** Makes unpaid subscriptions past due again, because a new payment method can be charged. */
-  async retry(unpaid: readonly Subscription[], now: Date): Promise<void> {
-    await this.applyToAll(unpaid, 'retried', now);
+  /** Makes the unpaid ones of these subscriptions past due again, because a new payment method can be charged. */
+  async retry(locked: readonly Subscription[], now: Date): Promise<void> {
+    await this.applyToAll(locked, 'retried', now);
   }
 
   private async applyToAll(

@@ -55,18 +55,24 @@ export interface AttemptedInvoice {
 /**
  * Summarizes the failed automatic charges of the open invoices of a subscription:
  * - null: no charge failed.
- * - `failed`: each failed invoice has another attempt planned or in flight.
- * - `used_up`: at least one failed invoice has no attempt planned or in flight.
+ * - `failed`: each failed invoice has another attempt planned or in flight, or `retry` has attempts left. While the
+ *   customer has no default payment method, none of these is planned.
+ * - `used_up`: at least one failed invoice has no further attempt.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(
   attempted: readonly AttemptedInvoice[],
   inFlight: ReadonlySet<string>,
+  retry: RetryPlan,
+  now: Date,
 ): 'failed' | 'used_up' | null {
   const failed = attempted.filter(
     ({ id, attemptCount }) => attemptCount > (inFlight.has(id) ? 1 : 0),
   );
   if (failed.length === 0) return null;
-  const isTried = failed.every(({ id, isPlanned }) => isPlanned || inFlight.has(id));
+  const isTried = failed.every(
+    ({ id, attemptCount, isPlanned }) =>
+      isPlanned || inFlight.has(id) || retry(attemptCount, now) !== null,
+  );
   return isTried ? 'failed' : 'used_up';
 }
