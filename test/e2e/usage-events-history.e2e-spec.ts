@@ -367,6 +367,34 @@ describe('stored usage events', () => {
       refused(answer, status, code);
     });
 
+    it('not as more than 100,000 values, one per window and group', async () => {
+      const [customer, other] = [await createCustomer(engine), await createCustomer(engine)];
+      const held = { ...sum, aggregation: 'weighted_sum', is_recurring: true, group_by: ['model'] };
+      const meter = await meterOf(held);
+      // The value of each model is in all later windows. A model without a value is in none.
+      const valuesOf = (models: number): Sent[] =>
+        Array.from({ length: models }, (_, place) => ({
+          at: '2026-01-01T00:00:00Z',
+          value: 1,
+          model: `model-${place}`,
+        }));
+      await report(customer, [
+        ...valuesOf(51),
+        { at: '2026-01-01T00:00:00Z', value: -1, model: 'model-0' },
+      ]);
+      await report(other, valuesOf(51));
+      const hours = { from: '2026-02-01T00:00:00Z', to: '2026-04-25T08:00:00Z', window: 'hour' };
+      const query = { ...hours, group_by: 'model' };
+      const answer = await engine.uncheckedHttp
+        .get(`/v1/meters/${meter}/usage`)
+        .query({ ...query, customer_id: customer });
+      expect((answer.body as { data: unknown[] }).data).toHaveLength(100_000);
+      refused(await usageOf(meter, { ...query, customer_id: other }), 422, 'too_many_windows');
+      const byDay = await usageOf(meter, { ...query, customer_id: other, window: 'day' });
+      expect((byDay.body as { data: unknown[] }).data).toHaveLength(51 * 84);
+      await usageOf(meter, { ...hours, customer_id: other }).expect(200);
+    });
+
     it.each([undefined, 'hour', 'day', 'month'])(
       'at both ends of the calendar (%s)',
       async (window) => {

@@ -144,4 +144,41 @@ describe('a percentage by group', () => {
     expect([ofQuote, ofRenewal, ofSimulation]).toEqual([1, 1, 1]);
     await story.verify();
   });
+
+  it('reads the events of one timestamp with one query for each price', async () => {
+    const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
+    const { id, event } = await story.meter();
+    const fees = ['0.1', '0.2'].map((rate) => ({
+      name: `Fee of ${rate}`,
+      model: 'percentage',
+      timing: 'in_arrears',
+      meter_id: id,
+      rate,
+      free_units: '1',
+    }));
+    const plan = await story.planOf(fees);
+    await story.subscribe(plan.id);
+    await story.advance('2026-01-15T00:00:00.000Z');
+    const timestamp = '2026-01-10T00:00:00.000Z';
+    // The event that was stored first is the free one.
+    await story.reportUsage(event, timestamp, { n: 1_000 });
+    for (const batch of ['one', 'two']) {
+      const events = Array.from({ length: 1_000 }, (_, number) => ({
+        idempotency_key: `${batch}-${number}`,
+        customer_id: story.customerId,
+        event_name: event,
+        timestamp,
+        properties: { n: 10 },
+      }));
+      await engine.http.post('/v1/usage-events').send({ events }).expect(200);
+    }
+    expect(await listsDuring(() => story.advance('2026-02-01T00:00:00.000Z'))).toBe(fees.length);
+    expect(await story.lines()).toEqual([
+      [
+        ['usage', '21000', 2_000],
+        ['usage', '21000', 4_000],
+      ],
+    ]);
+    await story.verify();
+  });
 });

@@ -269,7 +269,7 @@ describe('readings of adjoining windows', () => {
   const byGroup = (...groups: (readonly [group: string, units: bigint])[]): TotalsByGroup =>
     new Map(groups.map(([group, units]) => [group, changed(units)]));
   const shown = (...asked: Parameters<typeof readingsOf>) =>
-    readingsOf(...asked).map((window) =>
+    [...readingsOf(...asked)].map((window) =>
       window.map(({ group, value: read, events: count }) => [
         group.join('/'),
         formatExact(read),

@@ -119,33 +119,37 @@ export function usageOfWindow(
 }
 
 /**
- * Returns the usage of each of several adjoining windows, as a list of groups sorted by group key. A group is listed if
+ * Yields the usage of each of several adjoining windows, as a list of groups sorted by group key. A group is listed if
  * it has events in the window, or a carried-over value other than zero. A meter without groups always has one entry.
  * @param totals totals of each window, in the order of the windows
  * @param before totals before the first window. These totals, and the totals of each window, carry over into all later
  *   windows. Null: nothing carries over, and each window starts at zero
  */
-export function readingsOf(
+export function* readingsOf(
   rule: MeterRule,
   windows: readonly Period[],
   totals: readonly TotalsByGroup[],
   before: TotalsByGroup | null,
-): readonly (readonly GroupUsage[])[] {
-  const held = new Map([...(before ?? [])].map(([group, { total }]) => [group, total]));
-  return windows.map((window, index) => {
+): Generator<readonly GroupUsage[], void, undefined> {
+  const held = new Map<string, Rational>();
+  for (const [group, { total }] of before ?? []) if (total.numerator !== 0n) held.set(group, total);
+  for (const [index, window] of windows.entries()) {
     const ofWindow = totals[index] ?? new Map<string, UsageTotals>();
-    const carried = [...held].flatMap(([group, value]) => (value.numerator === 0n ? [] : [group]));
     const always = rule.groupBy.length === 0 ? [NO_GROUP] : [];
-    const groups = [...new Set([...always, ...ofWindow.keys(), ...carried])].sort();
-    return groups.map((group) => {
+    const groups = [...new Set([...always, ...ofWindow.keys(), ...held.keys()])].sort();
+    yield groups.map((group) => {
       const ofGroup = ofWindow.get(group) ?? NO_USAGE;
       const carriedOver = held.get(group) ?? ZERO;
-      if (before !== null) held.set(group, add(carriedOver, ofGroup.total));
+      if (before !== null) {
+        const carries = add(carriedOver, ofGroup.total);
+        if (carries.numerator === 0n) held.delete(group);
+        else held.set(group, carries);
+      }
       return {
         group: JSON.parse(group) as Group,
         value: valueOf(rule.aggregation, ofGroup, window, carriedOver),
         events: ofGroup.events,
       };
     });
-  });
+  }
 }

@@ -7,19 +7,11 @@ import {
   type EventCharger,
   type PercentagePrice,
 } from '../../core/rating';
-import {
-  type CountedEvent,
-  usageArchived,
-  type UsageEventPage,
-  type UsageQuery,
-  UsageStore,
-} from '../metering';
+import { usageArchived, type UsageQuery, UsageStore } from '../metering';
 import type { UsageGroup } from './domain/usage';
 
 /** Returns the charges for the events of one group; null: for the events of all groups together. */
 export type ChargesOf = (group: UsageGroup | null) => ChargedEvents;
-
-const EVENTS_AT_ONCE = 1_000;
 
 /** Calculates what percentage prices charge for single usage events. */
 @Injectable()
@@ -28,7 +20,7 @@ export class ChargedEventsService {
 
   /**
    * Returns a function that gives the charges for the events that `query` counts. Reads the events of all groups at
-   * once.
+   * once, in the caller's transaction.
    * @param isByGroup true: each group is charged separately. False: all groups are charged together, as the group null
    * @throws {ProblemError} `usage_archived` if some of the events are stored only in archive files
    */
@@ -49,15 +41,11 @@ export class ChargedEventsService {
       chargers.set(key, charger);
       return charger;
     };
-    let after: string | null = null;
-    do {
-      const request = { after, limit: EVENTS_AT_ONCE };
-      const page: UsageEventPage<CountedEvent> = await this.usage.listCounted(query, null, request);
-      for (const { group, properties } of page.items) {
+    for await (const events of this.usage.readCounted(query)) {
+      for (const { group, properties } of events) {
         chargerOf(group).add(numberOf(properties[valueProperty]));
       }
-      after = page.next;
-    } while (after !== null);
+    }
     return (group) => chargerOf(group).charged();
   }
 }

@@ -16,7 +16,6 @@ export {
   usagePeriodEmpty,
 } from './usage.errors';
 export {
-  type CountedEvent,
   type UsageEventPage,
   type UsageProof,
   type UsageQuery,

@@ -86,6 +86,10 @@ export class PostgresUsageStore extends UsageStore {
     return this.events.listCounted(query, group, page);
   }
 
+  override readCounted(query: UsageQuery): AsyncIterable<readonly CountedEvent[]> {
+    return this.events.readCounted(query);
+  }
+
   override listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {

@@ -207,7 +207,7 @@ export abstract class UsageStore {
 
   /**
    * Returns the exact usage of many windows from one snapshot.
-   * @throws {ProblemError} `usage_archived`
+   * @throws {ProblemError} `usage_archived`, `too_many_windows` if the windows have too many values (one per group)
    */
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
@@ -251,6 +251,12 @@ export abstract class UsageStore {
     group: Group | null,
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage<CountedEvent>>;
+
+  /**
+   * Yields all events that {@link listCounted} lists, in its order, some at a time. Each event costs the same, however many
+   * have one timestamp. Needs an open transaction, which reads one query at a time.
+   */
+  abstract readCounted(query: UsageQuery): AsyncIterable<readonly CountedEvent[]>;
 
   /**
    * Returns, for each query, the archived months that {@link aggregate} counts. {@link listCounted} leaves these months

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import type { Period } from '../../../core/time';
 import { type CountedBill, outcomeSpans } from './usage-outcomes';
 
@@ -47,4 +48,42 @@ describe('the outcome of the events of a period', () => {
       [10, 20, null, false],
     ]);
   });
+
+  it('of each day is that of the bills and unbillable periods that contain it', () => {
+    const range = fc.tuple(fc.integer({ min: -3, max: 35 }), fc.integer({ min: 0, max: 20 }));
+    const bills = range.chain(([from, length]) =>
+      fc.bigInt({ min: 1n, max: 4n }).map((upTo) => bill(from, from + length, upTo)),
+    );
+    const unbillable = range.map(([from, length]) => days(from, from + length));
+    fc.assert(
+      fc.property(fc.array(bills), fc.array(unbillable, { maxLength: 3 }), (some, others) => {
+        const spans = outcomeSpans(days(1, 29), some, others);
+        expect([spans.at(0)?.startAt, spans.at(-1)?.endAt]).toEqual([day(1), day(29)]);
+        spans.slice(1).forEach((span, place) => expect(span.startAt).toEqual(spans[place]?.endAt));
+        const daily = Array.from({ length: 28 }, (_, place) => day(place + 1));
+        const found = daily.map((at) =>
+          spans.find(({ startAt, endAt }) => startAt <= at && at < endAt),
+        );
+        const expected = daily.map((at) => {
+          const positions = some
+            .filter(({ countedFromAt, endAt }) => countedFromAt <= at && at < endAt)
+            .map(({ upToPosition }) => Number(upToPosition));
+          const isBilled = positions.length > 0;
+          const isNever = others.some(({ startAt, endAt }) => startAt <= at && at < endAt);
+          return [isBilled ? BigInt(Math.min(...positions)) : null, !isBilled && isNever];
+        });
+        expect(found.map((span) => [span?.billedUpTo, span?.isUnbillable])).toEqual(expected);
+      }),
+    );
+  });
+
+  it('takes little time for the bills of two years of 600 subscriptions', () => {
+    const bills = Array.from({ length: 24 * 600 }, (_, number) => {
+      const [month, subscription] = [Math.trunc(number / 600), number % 600];
+      const at = (later: number) => new Date(Date.UTC(2024, month + later, 1, 0, subscription));
+      return { countedFromAt: at(0), endAt: at(1), upToPosition: BigInt(number % 7) };
+    });
+    const period = { startAt: new Date('2024-01-01'), endAt: new Date('2026-01-01') };
+    expect(outcomeSpans(period, bills, [])).toHaveLength(24 * 600);
+  }, 20_000);
 });

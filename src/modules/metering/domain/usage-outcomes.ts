@@ -37,18 +37,57 @@ export function outcomeSpans(
   const starts = [period.startAt, ...boundaries]
     .sort((one, other) => one.getTime() - other.getTime())
     .filter((start, index, all) => start.getTime() !== all[index - 1]?.getTime());
+  const leastFirst = bills
+    .map(({ countedFromAt, endAt, upToPosition }) => ({
+      startAt: countedFromAt,
+      endAt,
+      upToPosition,
+    }))
+    .sort((one, other) => Number(one.upToPosition - other.upToPosition));
+  const billed = firstContaining(starts, leastFirst);
+  const neverBilled = firstContaining(starts, unbillable);
   return starts.map((startAt, index) => {
-    const changed = bills.filter((bill) => bill.countedFromAt <= startAt && startAt < bill.endAt);
-    const billedUpTo = changed.reduce<bigint | null>(
-      (least, { upToPosition }) => (least === null || upToPosition < least ? upToPosition : least),
-      null,
-    );
-    const isUnbillable = unbillable.some((one) => one.startAt <= startAt && startAt < one.endAt);
+    const bill = billed[index] ?? null;
     return {
       startAt,
       endAt: starts[index + 1] ?? period.endAt,
-      billedUpTo,
-      isUnbillable: billedUpTo === null && isUnbillable,
+      billedUpTo: bill?.upToPosition ?? null,
+      isUnbillable: bill === null && neverBilled[index] !== undefined,
     };
   });
+}
+
+/**
+ * Returns for the start of each span the first of `periods` that contains the span; undefined if none does. Visits a
+ * span only until its period is found, so that the time does not grow with spans x periods.
+ * @param starts starts of adjoining spans, sorted. A period may begin and end outside of all spans, but not within one
+ */
+function firstContaining<One extends Period>(
+  starts: readonly Date[],
+  periods: readonly One[],
+): readonly (One | undefined)[] {
+  const indexes = new Map(starts.map((start, index) => [start.getTime(), index]));
+  const [first] = starts;
+  const found = starts.map((): One | undefined => undefined);
+  /** For a span whose period is found, a later one: by these steps the next span without a period is reached. */
+  const next = [...starts.keys(), starts.length];
+  const openFrom = (from: number): number => {
+    let index = from;
+    for (let later = next[index]; later !== undefined && later !== index; later = next[index]) {
+      next[index] = next[later] ?? later;
+      index = later;
+    }
+    return index;
+  };
+  for (const one of periods) {
+    const isBefore = first !== undefined && one.startAt < first;
+    const from = isBefore ? 0 : (indexes.get(one.startAt.getTime()) ?? starts.length);
+    for (let index = openFrom(from); ; index = openFrom(index)) {
+      const start = starts[index];
+      if (start === undefined || start >= one.endAt) break;
+      found[index] = one;
+      next[index] = index + 1;
+    }
+  }
+  return found;
 }

@@ -1,4 +1,5 @@
 import { listOfAnyLength } from '../../../platform/database';
+import { archivedBefore } from '../archive/archived-sql';
 import { ADD_TO_BUCKETS, ADD_TO_HOURS } from '../store/bucket-sql';
 import { type OnBusy, shortLockTimeout } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
@@ -263,10 +264,15 @@ const classified = (incoming: string): string => `
     SELECT incoming.index, incoming.stream_id, incoming.occurred_at,
       CASE
         WHEN incoming.refusal = 'busy' THEN 'busy'
-        -- Archived events lie in closed months, so an event outside of closed months has other content.
+        -- Archived events lie in archived months, so an event outside of them has other content. More than these months
+        -- is refused as archived: also the rest of a billed period that begins in one.
         WHEN stored.position IS NULL AND EXISTS (
           SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = incoming.key_digest OFFSET 0
-        ) THEN CASE incoming.refusal WHEN 'usage_archived' THEN 'duplicate' ELSE 'idempotency_key_reused' END
+        ) THEN CASE
+          WHEN incoming.refusal = 'usage_archived' AND incoming.occurred_at < ${archivedBefore('incoming.stream_id')}
+            THEN 'duplicate'
+          ELSE 'idempotency_key_reused'
+        END
         -- Without a refusal, the event was not stored because a meter rejects late usage.
         WHEN stored.position IS NULL THEN coalesce(incoming.refusal, 'usage_late')
         WHEN stored.stream_id = incoming.stream_id AND stored.position = incoming.position THEN NULL

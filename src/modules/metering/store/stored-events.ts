@@ -45,8 +45,12 @@ const COUNTED = `
     AND event.occurred_at >= coalesce(${archivedBefore('$1')}, '-infinity')
     AND event.position <= $6 AND (event.voided_position IS NULL OR event.voided_position > $6)
     AND stream.id = $1 AND meter.id = $2 AND ${IS_COUNTED} AND ($7::text IS NULL OR ${GROUP_KEY} = $7)
-  ORDER BY event.occurred_at, event.position
-  LIMIT $8`;
+  ORDER BY event.occurred_at, event.position`;
+
+/** Sorts the events once. Pages would sort all events of one timestamp for each page, because no index has `position`. */
+const OPEN_COUNTED = `DECLARE counted_events NO SCROLL CURSOR FOR ${COUNTED}`;
+const NEXT_COUNTED = 'FETCH 1000 FROM counted_events';
+const CLOSE_COUNTED = 'CLOSE counted_events';
 
 /**
  * Newest events of a customer. Merges one page of each of the customer's streams (one stream per event name). The page
@@ -91,16 +95,44 @@ export class StoredEvents {
   ) {}
 
   async listCounted(
-    { customerId, meter, period, heldSince, upToPosition }: UsageQuery,
+    query: UsageQuery,
     group: Group | null,
     { after, limit }: UsageEventPageRequest,
   ): Promise<UsageEventPage<CountedEvent>> {
-    const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
-    if (stream === null) return { items: [], next: null };
     const last = after === null ? null : parseCursor(after);
+    const parameters = await this.countedParameters(query, group, last);
+    if (parameters === null) return { items: [], next: null };
+    const rows = await this.database.query<CountedRow>(`${COUNTED} LIMIT $8`, [
+      ...parameters,
+      limit + 1,
+    ]);
+    return toPage(rows, limit, toCountedEvent);
+  }
+
+  async *readCounted(query: UsageQuery): AsyncGenerator<readonly CountedEvent[], void, undefined> {
+    this.database.requireTransaction();
+    const parameters = await this.countedParameters(query, null, null);
+    if (parameters === null) return;
+    await this.database.query(OPEN_COUNTED, parameters);
+    for (;;) {
+      const rows = await this.database.query<CountedRow>(NEXT_COUNTED);
+      if (rows.length === 0) break;
+      yield rows.map(toCountedEvent);
+    }
+    await this.database.query(CLOSE_COUNTED);
+  }
+
+  /** Returns the parameters of {@link COUNTED}; null if the customer has no events of the meter. */
+  private async countedParameters(
+    { customerId, meter, period, heldSince, upToPosition }: UsageQuery,
+    group: Group | null,
+    last: EventCursor | null,
+  ): Promise<readonly unknown[] | null> {
+    const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
+    if (stream === null) return null;
     const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
     const isWithin = last !== null && last.occurredAt >= startAt;
-    const rows = await this.database.query<CountedRow>(COUNTED, [
+    return [
       stream,
       meter.id,
       isWithin ? last.occurredAt : startAt,
@@ -108,12 +140,7 @@ export class StoredEvents {
       isWithin ? last.position : '0',
       upToPosition?.toString() ?? LAST_POSITION,
       group === null ? null : JSON.stringify(group),
-      limit + 1,
-    ]);
-    return toPage(rows, limit, (row) => ({
-      ...toEvent(row),
-      group: JSON.parse(row.groupKey) as Group,
-    }));
+    ];
   }
 
   async list(
@@ -167,6 +194,10 @@ function parseCursor(cursor: string): EventCursor {
   if (streamId === undefined || position === undefined) throw invalidCursor();
   if (occurredAt < BEGINNING || occurredAt > END) throw invalidCursor();
   return { occurredAt, streamId, position };
+}
+
+function toCountedEvent(row: CountedRow): CountedEvent {
+  return { ...toEvent(row), group: JSON.parse(row.groupKey) as Group };
 }
 
 function toEvent(row: EventRow): StoredUsageEvent {

@@ -3,14 +3,16 @@ import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
 import {
   carryOverStart,
+  type GroupUsage,
   readingsOf,
   type TotalsByGroup,
   type UsageTotals,
 } from '../../../core/usage';
 import { Database } from '../../../platform/database';
+import type { ProblemError } from '../../../platform/errors';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
-import { isUsageArchived } from '../usage.errors';
+import { isUsageArchived, tooManyWindows } from '../usage.errors';
 import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
@@ -31,11 +33,20 @@ const HAS_MORE_EVENTS = `
   SELECT true FROM usage_event WHERE stream_id = $1 AND occurred_at >= $2 AND occurred_at < $3
   OFFSET ${MAX_RECOUNTED_EVENTS} LIMIT 1`;
 
+/** Maximum number of values in a series, over all windows. */
+const MAX_SERIES_VALUES = 100_000;
+
 interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
   /** Index of the period. Null in the single row of a stream that has no events in any period. */
   readonly number: number | null;
   readonly group_key: string;
+}
+
+interface ReadLimits {
+  readonly upToPosition: bigint | null;
+  /** Maximum number of values over all windows; null: no limit. */
+  readonly maxValues: number | null;
 }
 
 /**
@@ -54,8 +65,9 @@ export class UsageReader {
   async aggregate(requested: UsageQuery): Promise<UsageReading> {
     const { customerId, meter, period, heldSince, upToPosition } = requested;
     const query = { customerId, meter, windows: [period], groupBy: meter.groupBy, heldSince };
-    const { whole, countedFrom, upToPosition: lastPosition } = await this.read(query, upToPosition);
-    return { groups: whole, countedFrom, upToPosition: upToPosition ?? lastPosition };
+    const reading = await this.read(query, { upToPosition, maxValues: null });
+    const { whole, countedFrom } = reading;
+    return { groups: whole, countedFrom, upToPosition: upToPosition ?? reading.upToPosition };
   }
 
   async recount(
@@ -82,28 +94,24 @@ export class UsageReader {
   }
 
   series(query: UsageSeriesQuery): Promise<UsageSeries> {
-    return this.read(query, null);
+    return this.read(query, { upToPosition: null, maxValues: MAX_SERIES_VALUES });
   }
 
-  private async read(query: UsageSeriesQuery, upToPosition: bigint | null): Promise<UsageSeries> {
+  private async read(query: UsageSeriesQuery, limits: ReadLimits): Promise<UsageSeries> {
     const { meter, windows } = query;
     const [first, last] = [windows.at(0), windows.at(-1)];
     invariant(first !== undefined && last !== undefined, 'There is at least one window.');
     const whole = { startAt: first.startAt, endAt: last.endAt };
     const heldSince = carryOverStart(meter, query.heldSince);
     const before = { startAt: heldSince ?? whole.startAt, endAt: whole.startAt };
-    const { totals, lastPosition } = await this.totals(
-      query,
-      [before, whole, ...windows],
-      upToPosition,
-    );
+    const { totals, lastPosition } = await this.totals(query, [before, whole, ...windows], limits);
     const [ofBefore, ofWhole, ...ofWindows] = totals;
     invariant(ofBefore !== undefined && ofWhole !== undefined, 'Each period has totals.');
     const rule = { ...meter, groupBy: query.groupBy };
     const held = heldSince === null ? null : ofBefore;
     return {
-      whole: readingsOf(rule, [whole], [ofWhole], held).flat(),
-      windows: readingsOf(rule, windows, ofWindows, held),
+      whole: [...readingsOf(rule, [whole], [ofWhole], held)].flat(),
+      windows: collect(readingsOf(rule, windows, ofWindows, held), limits.maxValues),
       countedFrom: before.startAt,
       upToPosition: lastPosition,
     };
@@ -112,12 +120,14 @@ export class UsageReader {
   private async totals(
     { customerId, meter, groupBy }: UsageSeriesQuery,
     periods: readonly Period[],
-    upToPosition: bigint | null,
+    { upToPosition, maxValues }: ReadLimits,
   ): Promise<{ readonly totals: readonly TotalsByGroup[]; readonly lastPosition: bigint }> {
     const totals = periods.map(() => new Map<string, UsageTotals>());
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { totals, lastPosition: 0n };
     const exact = upToPosition !== null;
+    // The windows, the whole period, and the time before it.
+    const maxRows = maxValues === null ? null : 3 * maxValues;
     // Running totals include everything up to the last position. Usage at an earlier position is counted from events.
     const requested = periods.map(exact ? withoutHours : splitAtHours);
     const pieces = {
@@ -131,7 +141,8 @@ export class UsageReader {
     const rows = await this.database.query<GroupTotalsRow>(
       `SELECT s.last_position, t.*
        FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t ON true
-       WHERE s.id = $1`,
+       WHERE s.id = $1
+       LIMIT ${maxRows === null ? 'ALL' : maxRows + 1}`,
       [
         stream,
         meter.id,
@@ -139,10 +150,29 @@ export class UsageReader {
         ...(exact ? [upToPosition.toString()] : []),
       ],
     );
+    if (rows.length > (maxRows ?? Infinity)) throw tooManyValues();
     await this.archivedUsage.requireStored(stream, meter.id, requested.flatMap(edgesOf), exact);
     for (const row of rows) {
       if (row.number !== null) totals[row.number]?.set(row.group_key, toUsageTotals(row));
     }
     return { totals, lastPosition: BigInt(rows[0]?.last_position ?? 0) };
   }
+}
+
+const tooManyValues = (): ProblemError =>
+  tooManyWindows(MAX_SERIES_VALUES, 'values, one per window and group');
+
+/** @throws {ProblemError} `too_many_windows` */
+function collect(
+  readings: Iterable<readonly GroupUsage[]>,
+  maxValues: number | null,
+): readonly (readonly GroupUsage[])[] {
+  const collected: (readonly GroupUsage[])[] = [];
+  let values = 0;
+  for (const groups of readings) {
+    values += groups.length;
+    if (values > (maxValues ?? Infinity)) throw tooManyValues();
+    collected.push(groups);
+  }
+  return collected;
 }
