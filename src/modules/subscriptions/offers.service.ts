@@ -14,7 +14,7 @@ import {
 
 export interface PlanChoice {
   readonly planId: string;
-  /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
+  /** Plan version that the client expects. Any other fails with `plan_version_changed`. Null: any version. */
   readonly planVersionId: string | null;
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
@@ -154,7 +154,8 @@ function assertFits(
 
 /**
  * Refuses an offer whose unmetered prices cost more in a full period than an invoice can bill, because each renewal
- * would fail. They must also not cost more in a month, because the API returns recurring revenue per month as an integer.
+ * would fail. The same maximum applies to their cost per month, because the API returns recurring revenue per month as
+ * an integer.
  */
 function assertBillable(offer: Offer): void {
   const amounts = offer.items

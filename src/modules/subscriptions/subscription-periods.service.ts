@@ -26,8 +26,9 @@ export interface BilledState {
 }
 
 /**
- * @param isLast true for the last period of an ended subscription: its billing period keeps the full length, up to
- *   `fullEndAt`, because no period follows
+ * Returns the billing period of a period. The last one of an ended subscription keeps its full length, up to
+ * `fullEndAt`, because no period follows.
+ * @param isLast true for the last period of an ended subscription
  */
 function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);
@@ -38,8 +39,8 @@ export class SubscriptionPeriodsService {
   constructor(private readonly subscriptions: SubscriptionsRepository) {}
 
   /**
-   * Returns the time up to which charges in advance are earned revenue, by subscription id. The caller has locked the
-   * subscriptions, so that no period is closed meanwhile.
+   * Returns the time up to which charges in advance are recognized as revenue, by subscription id. The caller must have
+   * locked the subscriptions, so that no period is closed meanwhile.
    */
   async earnedUntil(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const periods = await this.subscriptions.newestPeriods(ids);

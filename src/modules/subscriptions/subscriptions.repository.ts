@@ -56,8 +56,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
     OR incomplete_expires_at IS NOT NULL AND (next_billing_at IS NULL OR incomplete_expires_at <= $2))`;
 
 /**
- * Newest period of each subscription. Of two periods with the same start, the newest is the one that ends later; the
- * other one is empty. Uses subqueries, because a join would read the whole table.
+ * Newest period of each subscription. If two periods have the same start, the earlier one is empty, and the newest is
+ * the one that ends later. Uses subqueries, because a join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -70,7 +70,10 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** Items that a pause ended or that had not ended before a given time (null: all items), oldest first. */
+/**
+ * Items that had not ended before a given time, and items that a pause ended. Oldest first. If the time is null, all
+ * items.
+ */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -132,8 +135,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns those of the given subscriptions whose invoices are not charged automatically, by id: unpaid ones, and ones
-   * past the time limit of their first payment.
+   * Returns the given subscriptions whose invoices are not charged automatically, by id. These are the unpaid
+   * subscriptions, and the subscriptions whose first payment is overdue.
    */
   async withoutAutomaticCharges(
     ids: readonly string[],
@@ -160,8 +163,8 @@ export class SubscriptionsRepository {
 
   /**
    * Locks the customers of subscriptions against deletion until the transaction ends, and returns their ids. Leaves out
-   * deleted customers. Waits for running deletions. Call it before locking the subscriptions, because a deletion locks
-   * the customer first.
+   * deleted customers. Waits for running deletions. Call this method before locking the subscriptions, because the
+   * deletion of a customer locks the customer first.
    */
   async lockCustomersOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
     this.database.requireTransaction();
@@ -283,7 +286,10 @@ export class SubscriptionsRepository {
     await this.database.insertMany(SubscriptionItemEntity, items);
   }
 
-  /** Writes decisions about different subscriptions. Also ends the workers' claims (leases) on their due work. */
+  /**
+   * Writes decisions about different subscriptions. Also ends the leases by which workers have claimed the due work of
+   * these subscriptions.
+   */
   async applyAll(outcomes: readonly Outcome[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateMany(

@@ -137,7 +137,7 @@ export function decideChangeAtEnd(
 
 /**
  * Returns true if one of `others` replaced `item` in an earlier change of the plan or of the same add-on. That change
- * has credited the prepaid charge of `item`, but the credit is still due if its invoice is void.
+ * credited the prepaid charge of `item`. If the invoice with the credit is void, the credit is still due.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -171,7 +171,8 @@ function decideIntervalChange(
     itemsEnded: held
       .filter(({ startAt }) => startAt <= now)
       .map(({ id, price }) => {
-        // For prices in arrears, this change bills the end. With `endedBy`, the next period would bill it again.
+        // For a price in arrears, this change bills the time up to `now`. With `endedBy`, the next period would bill
+        // the end again.
         const isCreditedAtEnd = price.timing === 'in_advance';
         return { ...endedItem(id, now), endedBy: isCreditedAtEnd ? changeEndOf(offer) : null };
       }),
@@ -261,8 +262,8 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 }
 
 /**
- * Works out the end of a pause. If the current period has not ended, it continues; otherwise a new period begins now.
- * With proration by day, the items that start again are charged for the date of the resume.
+ * Works out the end of a pause. If the current period has not ended, the period continues. Otherwise a new period
+ * begins now. With proration by day, the items that start again are charged for the date of the resume.
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;
