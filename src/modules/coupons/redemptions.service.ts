@@ -115,10 +115,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions whose `endedAt` is null, by subscription id, sorted by their own ids. Does not check
-   * `endsAt`, so repeating coupons whose months are over are included. Does not compare `redeemedAt` with the time of
-   * an invoice, because clocks of processes differ: a redemption precedes an invoice if it locked the subscription
-   * first.
+   * Returns the redemptions whose `endedAt` is null, by subscription id, sorted by their own ids. Ignores `endsAt`, so
+   * repeating coupons whose months are over are included. Ignores `redeemedAt`, because clocks of processes differ. A
+   * redemption is before an invoice if it locked the subscription first.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],

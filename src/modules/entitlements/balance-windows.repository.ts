@@ -21,7 +21,7 @@ export interface CountedBalance {
   readonly record: BalanceRecord;
   /**
    * False if the balance must be recalculated, because a subscription of the customer or an add-on link of the
-   * entitlement has changed. True does not mean that `validUntil` is in the future.
+   * entitlement has changed. Ignores `validUntil`, so a balance with true may have expired.
    */
   readonly isCurrent: boolean;
   readonly used: Rational;
@@ -101,8 +101,9 @@ export class BalanceWindowsRepository {
 
   /**
    * Marks balances as outdated and due. The next check or background work then recalculates them. Sets their access
-   * version to 0, which no customer has. Otherwise a process whose clock is behind could still use a balance after its
-   * window or source has ended, without its latest usage. The caller must have locked the balances.
+   * version to 0, which no customer has, so that no process uses them before. Otherwise a process whose clock is behind
+   * could still use a balance after its window has ended, without the latest usage. The caller must have locked the
+   * balances.
    */
   async postpone(balances: readonly BalanceAt[]): Promise<void> {
     this.database.requireTransaction();

@@ -54,13 +54,16 @@ class AlreadyAnswered extends PlannedRollback {}
 @Injectable()
 export class ConsumeSharedService {
   /**
-   * Event name that each entitlement's meter counts, by entitlement key; null without a meter. An entry may be outdated
-   * if the key of a deleted entitlement was used again. The balance is then left out, as it has no window for this
-   * event.
+   * Event name that the meter of an entitlement counts, by entitlement key; null without a meter. An entry is outdated
+   * if the entitlement was deleted and a new one has the same key. Balances of the new entitlement are then left out,
+   * because they have no window for the old event name.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
-  /** Counts starts and ends of the database session. A balance read before the latest of them is not remembered. */
+  /**
+   * Number of starts and ends of the database session. A balance that was read before the latest start or end is not
+   * remembered.
+   */
   private sessionChanges = 0;
 
   private readonly logger = new Logger('consumptions');
@@ -206,7 +209,9 @@ export class ConsumeSharedService {
     return decided;
   }
 
-  /** Locks the usage streams of the balances, then the balances. Returns those that could be locked without waiting. */
+  /**
+   * Locks the usage streams of the balances, then the balances. Returns the balances that were locked without waiting.
+   */
   private async lock(
     requested: readonly RequestedBalance[],
     now: Date,
@@ -232,7 +237,7 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Allows or refuses the requests for a balance. Returns null if the meter cannot count the quantity of one of them.
+   * Allows or refuses the requests for a balance. Returns null if the meter cannot count the quantity of one request.
    * The balance then needs a commit of its own, in which only that request fails.
    */
   private async decideBalance(

@@ -8,8 +8,8 @@ import { type MovedBalance, BalanceUsageService } from './balance-usage.service'
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
 /**
- * Maximum number of balances that are recalculated in a commit that stores usage. Each takes about ten statements,
- * during which all streams of the commit are locked.
+ * Maximum number of balances that are recalculated in a commit that stores usage. Each recalculation takes about ten
+ * statements. Meanwhile all usage streams of the commit are locked.
  */
 const MAX_RECALCULATED = 20;
 

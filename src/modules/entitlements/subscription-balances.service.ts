@@ -20,7 +20,7 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
-/** The fields of a subscription that decide which balances a change of it recalculates. */
+/** Fields of a subscription that determine which balances are recalculated when the subscription changes. */
 export type EntitlingSubscription = Pick<Subscription, 'customerId' | 'planVersionId' | 'addons'>;
 
 const NO_USAGE: UsageToBlock = { events: [], customerIds: [] };
@@ -72,7 +72,7 @@ export class SubscriptionBalancesService {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
   }
 
-  /** Returns the usage that {@link updateAfterChanges} counts for these subscriptions. */
+  /** Returns the usage (customers and event names) that {@link updateAfterChanges} counts for these subscriptions. */
   async usageOf(subscriptions: readonly Subscription[]): Promise<UsageToBlock['events']> {
     return this.usageCountedBy(await this.eagerBalances(subscriptions));
   }
@@ -91,8 +91,8 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Returns the instants up to which former windows of these customers counted usage, and the edges of their present
-   * windows, which may become former ones. A later window counts the usage before such an instant separately.
+   * Returns the starts and ends of the present windows of these customers, and the instants up to which former windows
+   * counted usage. A later window counts the usage before such an instant separately.
    */
   windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
     return this.balances.windowEdges(customerIds);
@@ -172,7 +172,7 @@ export class SubscriptionBalancesService {
 
   /**
    * Returns the balances to recalculate, in lock order: by customer id, then by entitlement id. Locks their
-   * entitlements against deletion: otherwise the recalculation could insert a deleted balance again.
+   * entitlements against deletion. Otherwise the recalculation could insert a deleted balance again.
    */
   private async eagerBalances(
     subscriptions: readonly EntitlingSubscription[],

@@ -50,8 +50,9 @@ export class WrittenBalances {
   }
 
   /**
-   * Stops using the remembered state of a balance, because another transaction changed or locked the balance. Use
-   * resumes when this process writes the balance again and finds it as its own previous write left it.
+   * Stops using the remembered state of a balance, because another transaction changed or locked the balance. The state
+   * is used again once this process has written the balance, and no other transaction changed the balance since the
+   * write before.
    */
   suspend(name: string): void {
     const entry = this.entries.get(name);

@@ -96,7 +96,10 @@ export function counterOf(row: BalanceRow): UsageCounter {
   return { window, coveredUntil, used, expiredGrantUsage, planUsage, notifiedThresholds };
 }
 
-/** If the window has changed, keeps only the notified thresholds that usage in the new window has reached. */
+/**
+ * Returns the row of a balance. If the window has changed, keeps only the notified thresholds that usage in the new
+ * window has reached.
+ */
 export function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;
   const window = windowOf(row);

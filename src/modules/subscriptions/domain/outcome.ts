@@ -57,9 +57,9 @@ export interface Billing {
   readonly renewsAt: Date | null;
   readonly lines: readonly BillingLine[];
   /**
-   * Rule for late usage (accepted after its period was billed). `closed` (last invoice of the subscription) and
-   * `billed` (any other invoice) invoice late usage even without other lines. Absent: late usage is invoiced only
-   * together with other lines.
+   * Set if late usage (accepted after its period was billed) is invoiced even without other lines. `closed`: for the
+   * last invoice of the subscription. `billed`: for any other invoice. Absent: late usage is invoiced only together
+   * with other lines.
    */
   readonly lateUsage?: 'billed' | 'closed';
 }
