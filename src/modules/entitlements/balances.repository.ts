@@ -176,8 +176,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns a customer's balance for an entitlement, locked until the transaction ends. If there is none, inserts one
-   * that counts as outdated.
+   * Returns a customer's balance for an entitlement, locked until the transaction ends. If there is no balance, inserts
+   * an outdated one.
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async lock(

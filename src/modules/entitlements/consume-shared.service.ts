@@ -84,8 +84,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests with at most two commits: a single statement for the balances that {@link WrittenBalances}
-   * remembers, and a transaction for the others.
+   * Answers requests with at most two commits. A single statement answers the requests for the balances that
+   * {@link WrittenBalances} remembers. A transaction answers the others.
    * @returns an outcome for each request, in the order of the requests. Undefined if the balance of the request needs a
    *   commit of its own, for example because it is locked, outdated or on a test clock, or because a transaction
    *   failed.
@@ -148,8 +148,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests in one commit. Returns the answers by balance. Leaves out balances that need a commit of their
-   * own, or all balances if the commit fails.
+   * Answers consumption requests in one commit. Returns the answers by balance. Leaves out balances that need a commit
+   * of their own, or all balances if the commit fails.
    * @param isRepeated true if an idempotency key is known to have a stored answer
    */
   private async decideAll(

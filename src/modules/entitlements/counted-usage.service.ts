@@ -93,8 +93,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the state with the usage of its window up to an instant, read from the meter. Returns the state unchanged
-   * if the entitlement has no meter, because the counter then always contains all usage.
+   * Returns the state of the recalculation, with the usage of its window up to an instant, read from the meter. Returns
+   * the state unchanged if the entitlement has no meter, because the counter then always contains all usage.
    */
   async withUsageUntil(
     { customer, entitlement: { meterId } }: RecalculationRequest,
@@ -109,8 +109,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the state with all usage of its window. After an expiry or a reset, the counter contains only the usage up
-   * to that time.
+   * Returns the state of the recalculation, with all usage of its window. After an expiry or a reset, the counter
+   * contains only the usage up to that time.
    */
   async withAllUsage(
     one: RecalculationRequest,
@@ -122,8 +122,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the state with the usage of its window up to an instant. If the window is not stored yet, the allowances
-   * that applied at the time of the usage cover it.
+   * Returns the state of the recalculation, with the usage of its window up to an instant. If the window is not stored
+   * yet, the allowances that applied at the time of the usage cover it.
    */
   async withCoveredUntil(
     one: RecalculationRequest,
@@ -135,7 +135,10 @@ export class CountedUsageService {
     return { ...state, counter: await this.withFormer(one, state.counter, { used, at }, terms) };
   }
 
-  /** Opens the usage window and returns the state with its usage. Without a meter, returns the state unchanged. */
+  /**
+   * Opens the usage window. Returns the state of the recalculation with the usage of this window. Without a meter,
+   * returns the state unchanged.
+   */
   async withUsageIn(
     one: RecalculationRequest,
     state: Recalculation,
@@ -160,8 +163,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the counter with the given usage. If the window is not stored yet, the allowances that applied at the time
-   * of the usage cover it. These allowances are read only if the usage exceeds the present allowance.
+   * Returns the usage counter with the given usage. If the window is not stored yet, the allowances that applied at the
+   * time of the usage cover it. These allowances are read only if the usage exceeds the present allowance.
    */
   private async withFormer(
     one: RecalculationRequest,
@@ -178,8 +181,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the counter with the given usage. Each former allowance covers the usage from before the time at which this
-   * allowance ended.
+   * Returns the usage counter with the given usage. Each former allowance covers the usage from before the time at
+   * which this allowance ended.
    */
   private async withCovered(
     { customer, entitlement: { meterId }, now }: RecalculationRequest,

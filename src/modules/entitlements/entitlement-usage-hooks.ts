@@ -43,7 +43,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
       }
       outdated.push({ record, now });
     }
-    // The balance is outdated, or its window or a source has ended and background work has not recalculated it yet. The
+    // Recalculates outdated balances, and balances whose window or source (plan, add-on or grant) has ended. The
     // recalculation also reads the new usage.
     for (const { record, now } of outdated.slice(0, MAX_RECALCULATED)) {
       const { customerId: id, testClockId } = record.row;

@@ -172,7 +172,7 @@ export class RecalculateBalanceService {
     // In these cases, the result does not depend on the usage of the meter.
     if (current === null || isEnded || compare(expiredGrantUsage, ZERO) > 0)
       return dropUnneededWindow(state, now, lastEnd);
-    // Usage dated from the last end on keeps no window, even if this end is processed late.
+    // Usage after the last end does not keep the window, even if this end is processed late.
     const isOver = lastEnd !== null && (lastEnd < now || current.startAt >= lastEnd);
     const counted = isOver
       ? await this.counted.withUsageUntil(one, state, lastEnd)

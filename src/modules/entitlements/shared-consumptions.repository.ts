@@ -177,7 +177,7 @@ export class SharedConsumptionsRepository {
   }
 }
 
-/** Returns the answers for all balances. Each has the number of its balance, counted from 1. */
+/** Returns the answers for all balances. Each answer has the number of its balance, counted from 1. */
 function answersOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { record }, decisions }, index) =>
     decisions.map((decision) => ({ ...decision, row: record.row, number: index + 1 })),
@@ -185,8 +185,8 @@ function answersOf(writes: readonly ConsumptionWrite[]) {
 }
 
 /**
- * Returns the events of all balances. Each has the number of its balance, and its own number within the balance
- * (`nth`); both are counted from 1.
+ * Returns the events of all balances. Each event has the number of its balance, and its own number within the balance
+ * (`nth`). Both are counted from 1.
  */
 function eventsOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { stream }, events }, index) =>

@@ -137,7 +137,8 @@ export class SubscriptionBalancesService {
 
   /**
    * Starts the grace period of a subscription when it becomes past due or unpaid. Ends the grace period when the
-   * subscription is no longer past due or unpaid. A change between these two does not restart the grace period.
+   * subscription is no longer past due or unpaid. A change between past due and unpaid does not restart the grace
+   * period.
    */
   private async updateGracePeriods(
     changes: readonly SubscriptionChange[],
@@ -188,7 +189,6 @@ export class SubscriptionBalancesService {
     });
   }
 
-  /** Returns the keys of the balances to recalculate, without duplicates. */
   private async eagerKeys(
     subscriptions: readonly EntitlingSubscription[],
   ): Promise<readonly BalanceKey[]> {

@@ -99,7 +99,6 @@ export class FeaturesService {
     return this.features.findAll(ids);
   }
 
-  /** Returns the features with these ids that have a meter. */
   getMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findMetered(ids);
   }

@@ -41,7 +41,8 @@ export class OffersService {
   constructor(private readonly catalog: CatalogService) {}
 
   /**
-   * Resolves the active version of a plan, and add-ons, for a new subscription, in the caller's transaction.
+   * Resolves the active version of a plan, and add-ons, to the prices of a new subscription, in the caller's
+   * transaction.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
@@ -53,8 +54,8 @@ export class OffersService {
   }
 
   /**
-   * Resolves a change of a subscription, in the caller's transaction. Accepts the plan version and add-ons that the
-   * subscription already has, even if they are archived.
+   * Resolves the new plan version and add-ons of a subscription to prices, in the caller's transaction. Accepts the
+   * plan version and add-ons that the subscription already has, even if they are archived.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
@@ -153,9 +154,9 @@ function assertFits(
 }
 
 /**
- * Refuses an offer whose unmetered prices cost more in a full period than an invoice can bill, because each renewal
- * would fail. The same maximum applies to their cost per month, because the API returns recurring revenue per month as
- * an integer.
+ * Refuses an offer (plan version and add-ons) whose unmetered prices cost more in a full period than an invoice can
+ * bill, because each renewal would fail. The same maximum applies to their cost per month, because the API returns
+ * recurring revenue per month as an integer.
  */
 function assertBillable(offer: Offer): void {
   const amounts = offer.items

@@ -26,7 +26,7 @@ export interface BilledState {
 }
 
 /**
- * Returns the billing period of a period. The last one of an ended subscription keeps its full length, up to
+ * Returns the start and end of a billing period. The last period of an ended subscription keeps its full length, up to
  * `fullEndAt`, because no period follows.
  * @param isLast true for the last period of an ended subscription
  */
@@ -72,7 +72,10 @@ export class SubscriptionPeriodsService {
     return found;
   }
 
-  /** Returns the result of {@link creditAtEnd} for each item, by item id. Items without an end are absent. */
+  /**
+   * Returns, by item id, the request that credited the unused time of the item when it ended ({@link creditAtEnd}).
+   * Items without an end are absent.
+   */
   async creditsAtEnd(itemIds: readonly string[]): Promise<ReadonlyMap<string, CreditLine>> {
     const endings = await this.subscriptions.endingsOf(itemIds);
     return new Map(endings.map((ending) => [ending.itemId, creditAtEnd(ending)]));

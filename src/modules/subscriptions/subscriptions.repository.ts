@@ -56,8 +56,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
     OR incomplete_expires_at IS NOT NULL AND (next_billing_at IS NULL OR incomplete_expires_at <= $2))`;
 
 /**
- * Newest period of each subscription. If two periods have the same start, the earlier one is empty, and the newest is
- * the one that ends later. Uses subqueries, because a join would read the whole table.
+ * Newest period of each subscription. If two periods have the same start, one of them is empty, and the one that ends
+ * later is the newest. Uses subqueries, because a join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -177,15 +177,18 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns snapshots in the order of the given ids. Ids without a subscription are left out. Locks the subscriptions
-   * by ascending id, so that two transactions do not deadlock.
+   * Returns subscriptions with their items, newest periods and scheduled changes, in the order of the given ids. Leaves
+   * out unknown ids. Locks the subscriptions by ascending id, so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
     return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
   }
 
-  /** Returns the snapshots of a customer's subscriptions that have not ended. Takes no lock. */
+  /**
+   * Returns a customer's subscriptions that have not ended, with their items, newest periods and scheduled changes.
+   * Takes no lock.
+   */
   async snapshotsOf(customerId: string): Promise<readonly Snapshot[]> {
     const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
     const found = await this.database.select(SubscriptionEntity, running, [customerId]);
@@ -200,7 +203,11 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /** Returns the periods that end at or after the earliest time given for their subscription, oldest first. */
+  /**
+   * Returns the periods of subscriptions that end at or after a given time, oldest first. If a subscription has several
+   * times, the earliest counts.
+   * @param since one time for each element of `ids`
+   */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],
@@ -232,7 +239,7 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the changes that are scheduled for subscriptions and not yet applied, at most one for each. */
+  /** Returns the changes that are scheduled for subscriptions and not yet applied, at most one per subscription. */
   pendingChanges(ids: readonly string[]): Promise<readonly ScheduledChange[]> {
     const waiting = `WHERE subscription_id = ANY ($1) AND status = 'pending'`;
     return this.database.select(ScheduledChangeEntity, waiting, [ids]);

@@ -31,9 +31,9 @@ export class UnbillableUsageService {
 
   /**
    * Returns when a usage window (the time in which usage counts against one allowance) may begin after a change of
-   * plan: at the start of the subscription, of its current period, or of the local year. Archiving keeps the events at
-   * these times. Leaves out ended subscriptions. Leaves out starts of the local month, week and day, because only
-   * earlier months are archived.
+   * plan: at the start of the subscription, of its current period, or of the local year. Archiving keeps the events of
+   * the hours that contain these times. Leaves out ended subscriptions. Leaves out starts of the local month, week and
+   * day, because only earlier months are archived.
    */
   async windowStarts(
     customerIds: readonly string[],

@@ -9,7 +9,7 @@ export interface CouponRedemption {
   /** Currency of the subscription; ISO 4217. */
   readonly currency: string;
   /**
-   * When the coupon was redeemed. The coupons of a subscription apply in this order; no two times are equal
+   * When the coupon was redeemed. The coupons of a subscription apply in this order. No two of them have the same time
    * ({@link redeemedAfter}).
    */
   readonly redeemedAt: Date;
@@ -37,7 +37,7 @@ export interface CouponRedemption {
   /** When the redemption was used up or removed, or when its subscription ended; null: it has not ended. */
   readonly endedAt: Date | null;
   /**
-   * When the coupon was removed by request; null: not removed. The redemption then stays ended, even if a credit
+   * When the coupon was removed by request; null: not removed. A removed redemption stays ended, even if a credit
    * returns a discount.
    */
   readonly removedAt: Date | null;
@@ -254,8 +254,8 @@ export interface OnceDiscounts {
   /** Sum of the discounts in minor units, less the discounts that credits and usage corrections returned. */
   readonly appliedMinor: bigint;
   /**
-   * True if the percentage counts as used: it discounted the charges of an invoice, or its first discount was on a
-   * usage correction. Giving a returned discount again does not count.
+   * True if the percentage counts as used. It does if it discounted the charges of an invoice, or if its first discount
+   * was on a usage correction. Giving a returned discount again does not count.
    */
   readonly isUsed: boolean;
 }

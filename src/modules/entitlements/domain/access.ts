@@ -6,9 +6,7 @@ export interface AccessState {
   readonly cancelAt: Date | null;
 }
 
-/**
- * Result of an access check. It is valid until the time `until` or, if that is null, until the subscription changes.
- */
+/** Result of an access check. Valid until `until`. If `until` is null, valid until the subscription changes. */
 export interface CustomerAccess {
   readonly isGiven: boolean;
   readonly until: Date | null;

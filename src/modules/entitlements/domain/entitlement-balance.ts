@@ -52,8 +52,8 @@ export interface EntitlementBalance {
 }
 
 /**
- * Returns the limit in the current window: allowance plus grants. Returns zero if the customer does not have the
- * entitlement; null if there is no limit, or for a boolean entitlement.
+ * Returns the limit in the current window, which is allowance plus grants. Returns zero if the customer does not have
+ * the entitlement. Returns null for a boolean entitlement, or if there is no limit.
  */
 export function limitOf({ entitlement, row }: EntitlementBalance): Rational | null {
   const { isEntitled, allowance, granted, expiredGrantUsage, planUsage } = row;

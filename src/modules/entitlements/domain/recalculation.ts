@@ -144,9 +144,9 @@ export function counterOfReplacement(
     readonly window: ResetWindow;
     readonly used: Rational;
     /**
-     * Part of `used` from before the start of the former window or, without a former window, from before
-     * `coveredUntil`. Zero if the new window does not start before that time. Without a meter, it is either zero or all
-     * of `used`.
+     * Part of `used` that other windows may already have counted: the usage before the start of the former window.
+     * Without a former window, this is the usage before `coveredUntil`. Zero if the new window does not start before
+     * that time. Without a meter, it is either zero or all of `used`.
      */
     readonly earlier: Rational;
     readonly allowance: Rational | null;

@@ -25,7 +25,7 @@ export interface Feature {
   readonly meterId: string | null;
   /**
    * Percentages of the limit, ascending. An event is recorded when a customer's usage reaches one of the percentages.
-   * Ignored for types other than `metered`, for which earlier releases stored thresholds as well.
+   * Ignored unless the type is `metered`. Earlier releases stored thresholds for all types.
    */
   readonly thresholds: readonly number[];
   /**

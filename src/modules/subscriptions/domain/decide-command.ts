@@ -66,7 +66,7 @@ function isRunning({ status }: Subscription): boolean {
  *   the period and starts a new one.
  * - Without proration, new prices start with the next period. A change of the interval is scheduled for the end of the
  *   period.
- * @param planPriceIds ids of the prices of all versions of the offer's plan
+ * @param planPriceIds ids of the prices of all versions of the new plan
  */
 export function decideChangeNow(
   snapshot: Snapshot,
@@ -122,7 +122,10 @@ export function decideChangeNow(
   });
 }
 
-/** Schedules a change for the end of the period. A no-op if the subscription already has the terms of the offer. */
+/**
+ * Schedules a change for the end of the period. A no-op if the subscription already has the plan version, quantity and
+ * add-ons of the offer.
+ */
 export function decideChangeAtEnd(
   snapshot: Snapshot,
   offer: Offer,
@@ -239,7 +242,7 @@ export function decideUndo(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Works out a pause. Charges in advance are not credited, items with prices in arrears end now, and no further period
+ * Works out a pause. Charges in advance are not credited. Items with prices in arrears end now. No further period
  * starts. With proration by day, the date of the pause is billed.
  */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {

@@ -140,7 +140,7 @@ function decideRenewal(
 
 /**
  * Works out the end of a subscription.
- * @param end `border`: at the end of a period; `termination`: within a period
+ * @param end `border`: the subscription ends at the end of a period; `termination`: within a period
  */
 export function decideEnd(
   snapshot: Snapshot,

@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns a permanent end of an item: a later resume of the subscription does not undo it. */
+/** Returns the end of an item that a later resume of the subscription does not undo. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
@@ -57,7 +57,7 @@ export interface SwappedItems {
 }
 
 /**
- * Replaces the items of a subscription by the items of an offer, from `at` on.
+ * Replaces the items of a subscription by the items of an offer (plan version and add-ons), from `at` on.
  * - The items of the plan do not change if the plan version and the quantity stay the same. The items of an add-on do
  *   not change if its quantity stays the same. Their planned starts and ends stay planned.
  * - Another item continues if the offer has the same price with the same quantity, even in another version of the plan.
@@ -206,8 +206,8 @@ function quantityOf(
 }
 
 /**
- * Returns the quantity that an item has under an offer. It is unchanged if the price is flat or metered, or if the
- * offer does not have the add-on of the item.
+ * Returns the quantity that an item gets from an offer (plan version and add-ons). The quantity is unchanged if the
+ * price is flat or metered, or if the offer does not have the add-on of the item.
  */
 function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offer): string {
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);

@@ -91,7 +91,10 @@ export interface Subscription {
   readonly currentPeriodEndAt: Date | null;
   readonly pausedAt: Date | null;
   readonly cancelAt: Date | null;
-  /** When the cancellation was requested or, without a request, when the subscription ended. Null: not canceled. */
+  /**
+   * When the cancellation was requested. If the subscription ended without a request, when it ended. Null: not
+   * canceled.
+   */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
   /** When the next work (billing, an end or an announcement) is due; null: none. */
@@ -168,8 +171,8 @@ export interface SubscriptionPeriod {
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
   /**
-   * True if the period was ended by a change of the interval or the end of the subscription, or if it ended during a
-   * pause. Stays false at an ordinary renewal.
+   * True if a change of the interval or the end of the subscription ended the period, or if it ended during a pause.
+   * Stays false at an ordinary renewal.
    */
   readonly isClosed: boolean;
 }
@@ -202,7 +205,9 @@ export interface ScheduledChange {
   readonly createdAt: Date;
 }
 
-/** Input of a decision about a subscription. */
+/**
+ * A subscription with its items, newest period and scheduled change. Input of the functions that decide what to bill.
+ */
 export interface Snapshot {
   readonly subscription: Subscription;
   /** Items that had not ended before the newest period, and items that a pause ended. */

@@ -28,9 +28,9 @@ export interface BillableSpan {
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Returns the spans up to `now` in which a customer was subscribed, but the usage of a meter is never billed: in a
- * trial or a pause, or on a plan without a price for the meter. Leaves out spans whose usage carries over into a billed
- * period.
+ * Returns the spans up to `now` in which a customer was subscribed, but the usage of a meter is never billed. This is
+ * so in a trial or a pause, and on a plan without a price for the meter. Leaves out spans whose usage carries over into
+ * a billed period.
  */
 export function unbillablePeriods(
   subscribed: readonly SubscribedSpan[],
