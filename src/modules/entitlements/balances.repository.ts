@@ -56,8 +56,8 @@ interface AccessRow {
 
 /**
  * Joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the customer is
- * deleted, or if the balance is older than the last change of a subscription (`a.version`) or of an add-on link
- * (`e.rules_version`).
+ * deleted. Finds no row if a subscription (`a.version`) or an add-on link (`e.rules_version`) changed after the last
+ * recalculation of the balance.
  */
 const CURRENT_ROWS = `
   FROM entitlement e

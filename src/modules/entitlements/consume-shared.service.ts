@@ -86,9 +86,8 @@ export class ConsumeSharedService {
   /**
    * Answers requests with at most two commits. A single statement answers the requests for the balances that
    * {@link WrittenBalances} remembers. A transaction answers the others.
-   * @returns an outcome for each request, in the order of the requests. Undefined if the balance of the request needs a
-   *   commit of its own, for example because it is locked, outdated or on a test clock, or because a transaction
-   *   failed.
+   * @returns an outcome for each request, in the order of the requests. Undefined if a transaction failed, or if the
+   *   balance needs a commit of its own. It does, for example, if it is locked, outdated or on a test clock.
    */
   async answerAll(
     requested: readonly RequestedConsumption[],

@@ -42,10 +42,14 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
   /**
-   * Access version of the customer at the last recalculation. A change of the customer's subscriptions increments it.
+   * Access version of the customer at the last recalculation. Changes of the customer's subscriptions increment the
+   * version of the customer. The balance is then outdated.
    */
   @Column({ type: 'integer' }) readonly accessVersion!: number;
-  /** Rules version of the entitlement at the last recalculation. A change of its add-on links increments it. */
+  /**
+   * Rules version of the entitlement at the last recalculation. Changes of its add-on links increment the version of
+   * the entitlement. The balance is then outdated.
+   */
   @Column({ type: 'integer' }) readonly rulesVersion!: number;
   /** Time from which the balance must be recalculated. Null: valid until a subscription or an add-on link changes. */
   @InstantColumn({ nullable: true }) readonly validUntil!: Date | null;

@@ -120,8 +120,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Returns one usage event for each request. Returns an empty list if the entitlement has no meter, and null if its
-   * meter cannot count the quantity of one of the requests exactly.
+   * Returns one usage event for each request. Returns an empty list if the entitlement has no meter. Returns null if
+   * the meter cannot count the quantity of one of the requests exactly.
    */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,

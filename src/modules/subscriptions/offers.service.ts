@@ -155,7 +155,7 @@ function assertFits(
 
 /**
  * Refuses an offer (plan version and add-ons) whose unmetered prices cost more in a full period than an invoice can
- * bill, because each renewal would fail. The same maximum applies to their cost per month, because the API returns
+ * bill. Otherwise each renewal would fail. The same maximum applies to their cost per month, because the API returns
  * recurring revenue per month as an integer.
  */
 function assertBillable(offer: Offer): void {

@@ -3,7 +3,7 @@ import { LedgerChecks } from '../ledger';
 
 /**
  * Finds running subscriptions that would never be billed again, because they have no due work. A subscription may lack
- * due work only while it is paused, after it has ended, or while it waits for the outcome of its first payment.
+ * due work only in these cases: it is paused, it has ended, or it waits for the outcome of its first payment.
  */
 const NEVER_BILLED = `
   SELECT id FROM subscription

@@ -28,7 +28,7 @@ export type PlanVersionChoice = 'current' | 'latest' | { readonly id: string };
 /** New terms of a subscription. A null keeps the present plan, quantity or add-ons. */
 export interface ChangeSubscription {
   readonly planId: string | null;
-  /** Null: `current` if `planId` is null, otherwise `latest`. */
+  /** Plan version to change to. Null: `current` if `planId` is null, otherwise `latest`. */
   readonly planVersion: PlanVersionChoice | null;
   /** Plan version that the client expects. Any other fails with `plan_version_changed`. Null: any version. */
   readonly planVersionId: string | null;

@@ -30,9 +30,9 @@ export function activated(subscription: Subscription): Subscription {
 }
 
 /**
- * Returns true if the time limit of the first payment has passed at `now`, or if a process has already handled the time
- * limit (`nextBillingAt` is null). The clock of that process may be ahead. After that, only a payment in flight can
- * still activate the subscription.
+ * Returns true if the time limit of the first payment has passed at `now`. Also returns true if `nextBillingAt` is
+ * null: a process whose clock may be ahead has then already handled the time limit. After that, only a payment in
+ * flight can still activate the subscription.
  */
 export function isFirstPaymentOverdue(
   {

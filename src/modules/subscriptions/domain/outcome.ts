@@ -29,7 +29,7 @@ export interface UsageLine extends Omit<
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
 > {
   readonly kind: 'usage';
-  /** Start of the billing period. A weighted-sum meter carries values from this time on over into `period`. */
+  /** Start of the billing period. Values that a weighted-sum meter got since then carry over into `period`. */
   readonly heldSince: Date;
   readonly meterId: string;
   readonly isByGroup: boolean;

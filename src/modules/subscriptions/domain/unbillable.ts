@@ -79,8 +79,8 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 
 /**
  * Returns the time from which events no longer affect the bills of a price whose values carry over. Normally this is
- * `endAt`. While the subscription is paused, it is the planned end of the price or `heldUntil`, whichever is earlier,
- * because a resume can still bill values up to then. If that time is not in the future, `endAt` applies again.
+ * `endAt`. While the subscription is paused, a resume can still bill values up to the planned end of the price or
+ * `heldUntil`, whichever is earlier. Returns that time if it is in the future.
  * @param heldUntil time up to which values carry over
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
