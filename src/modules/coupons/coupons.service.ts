@@ -94,7 +94,7 @@ export class CouponsService {
     });
   }
 
-  /** Accepts archived plans, because their subscriptions continue. */
+  /** Checks that the plans exist. Accepts archived plans, because their subscriptions continue. */
   private async requirePlans(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const known = new Set((await this.catalog.getPlanNames(ids)).map(({ id }) => id));

@@ -4,8 +4,9 @@ import { TestClockParticipants } from '../test-clocks';
 import { RedemptionsRepository } from './redemptions.repository';
 
 /**
- * Deletes the redemptions of the customers on a deleted test clock, and subtracts their number from `times_redeemed` of
- * the coupons. Subtracts last, because this locks the coupons, which other customers may be redeeming.
+ * Deletes the redemptions of the customers on a deleted test clock. Subtracts their number from `times_redeemed` of the
+ * coupons. The subtraction runs last in the purge, because it locks the coupons. Other customers who redeem the same
+ * coupons wait for this lock.
  */
 @Injectable()
 export class RedemptionsPurge implements OnModuleInit {

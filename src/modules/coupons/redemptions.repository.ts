@@ -35,7 +35,10 @@ const SUBTRACT = `
     GROUP BY coupon_id) used ON locked.id = used.coupon_id
   WHERE coupon.id = locked.id`;
 
-/** Sorts by the order in which coupons apply. Ids may be in another order, because clocks of processes differ. */
+/**
+ * Sorts the last redeemed coupon first. Coupons apply in the order of `redeemed_at`. The order of ids may differ,
+ * because ids contain the time of the creating process, and clocks of processes differ.
+ */
 const LAST_REDEEMED_FIRST: ListOrder = { column: 'redeemed_at', isAscending: false };
 
 const REMOVE_OF = `
@@ -55,7 +58,8 @@ export class RedemptionsRepository {
   }
 
   /**
-   * Returns false, without a change, if the coupon is inactive, expired or exhausted.
+   * Counts a redemption of the coupon. Returns false and changes nothing if the coupon is inactive, expired or
+   * exhausted.
    * @param now instant of the redemption, on the clock of the customer
    * @param updatedAt real time of the change; ignored if `updated_at` of the coupon is later
    */
@@ -64,7 +68,10 @@ export class RedemptionsRepository {
     return (await this.database.query(COUNT, [couponId, now, updatedAt])).length === 1;
   }
 
-  /** Deletes the redemptions of customers. The caller passes their coupons to {@link subtract}. */
+  /**
+   * Deletes and returns the redemptions of customers. The caller must pass the coupons of the deleted redemptions to
+   * {@link subtract}.
+   */
   removeOf(
     customerIds: readonly string[],
   ): Promise<readonly Pick<CouponRedemption, 'id' | 'couponId'>[]> {
@@ -73,8 +80,8 @@ export class RedemptionsRepository {
   }
 
   /**
-   * Subtracts deleted redemptions from `times_redeemed`.
-   * @param couponIds the coupon of each redemption
+   * Subtracts deleted redemptions from `times_redeemed` of their coupons.
+   * @param couponIds one id per deleted redemption; ids may repeat
    * @param updatedAt as for {@link count}
    */
   async subtract(couponIds: readonly string[], updatedAt: Date): Promise<void> {

@@ -53,8 +53,8 @@ export class RedemptionsService {
   ) {}
 
   /**
-   * Redeems a coupon on a subscription, in the caller's transaction. Concurrent redemptions cannot exceed the limits of
-   * the coupon: a conditional update counts redemptions, and locks the coupon until the caller commits.
+   * Redeems a coupon on a subscription, in the caller's transaction. A conditional update counts the redemption, and
+   * locks the coupon until the caller commits. Concurrent redemptions therefore cannot exceed the limits of the coupon.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_code_unknown`, `coupon_inactive`, `coupon_expired`, `coupon_exhausted`,
    *   `coupon_not_for_plan`, `coupon_currency_mismatch`, `coupon_already_redeemed`
@@ -76,9 +76,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Removes a coupon from its subscription, in the caller's transaction. A no-op if it is removed already. Afterwards,
-   * the coupon discounts no new charges, and discounts that credits return cannot be used again. On invoices that it
-   * discounted before, later usage corrections are still discounted.
+   * Removes a coupon from its subscription, in the caller's transaction. Does nothing if the coupon is removed already.
+   * The removed coupon discounts no new charges. If a credit returns a discount of the coupon, the discount cannot be
+   * used again. Usage corrections still get the discount if the coupon discounted the corrected invoice.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
    */
@@ -115,10 +115,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions whose `endedAt` is null, by subscription id, sorted by their own ids. Does not check
-   * `endsAt`, so repeating coupons whose months are over are included. Does not compare `redeemedAt` with the time of
-   * an invoice, because clocks of processes differ: a redemption precedes an invoice if it locked the subscription
-   * first.
+   * Returns the redemptions whose `endedAt` is null, by subscription id, sorted by their own ids. Ignores `endsAt`, so
+   * repeating coupons whose months are over are included. Ignores `redeemedAt`, because clocks of processes differ. A
+   * redemption is before an invoice if it locked the subscription first.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],

@@ -21,14 +21,14 @@ export class AddonEntitlementsRepository {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the links of one add-on, oldest first. */
+  /** Returns the links of one add-on to entitlements, oldest first. */
   findByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = $1 ORDER BY id', [
       addonId,
     ]);
   }
 
-  /** Returns the links of several add-ons, oldest first. */
+  /** Returns the links of several add-ons to entitlements, oldest first. */
   async findByAddons(addonIds: readonly string[]): Promise<readonly AddonEntitlement[]> {
     if (addonIds.length === 0) return [];
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = ANY ($1) ORDER BY id', [
@@ -40,7 +40,7 @@ export class AddonEntitlementsRepository {
     return this.database.repository(AddonEntitlementEntity).countBy({ addonId });
   }
 
-  /** Returns the link, locked until the transaction ends; null if it does not exist. */
+  /** Returns a link of an add-on to an entitlement, locked until the transaction ends; null if it does not exist. */
   lock(id: string): Promise<AddonEntitlement | null> {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

@@ -73,13 +73,14 @@ export class AddonEntitlementsService {
     return (await this.links.find(id)) ?? raise(addonEntitlementNotFound(id));
   }
 
-  /** Returns the links of an add-on, at most 100, oldest first. An unknown add-on has none. */
+  /** Returns the links of an add-on to entitlements, at most 100, oldest first. Returns none for an unknown add-on. */
   async listByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return isId('addon', addonId) ? this.links.findByAddon(addonId) : [];
   }
 
   /**
-   * Changes the mode or value of a link and merges its metadata. An update that changes nothing records no event.
+   * Changes the mode or value of a link between an add-on and an entitlement, and merges the metadata. An update that
+   * changes nothing records no event.
    * @throws {ProblemError} `addon_entitlement_not_found`, `precondition_failed`, `metadata_too_large`,
    *   `addon_entitlement_value_contradicts`
    */

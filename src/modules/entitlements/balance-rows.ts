@@ -3,7 +3,7 @@ import { MAX_VERSION } from '../../core/next-version';
 import type { BalanceRecord, BalanceRow, CachedBalance } from './domain/customer-entitlement';
 import type { Entitlement } from './domain/entitlement';
 
-/** Fields as the PostgreSQL driver returns them: decimal numbers are texts. */
+/** Fields as the PostgreSQL driver returns them, with decimal numbers as text. */
 type Raw<Fields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends Rational | null
     ? string | Extract<Fields[Name], null>

@@ -31,7 +31,7 @@ export class BalanceUsageService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** The caller must have locked the balances. Returns the balances with their new usage. */
+  /** Writes the new usage of balances, which the caller must have locked. Returns the balances with their new usage. */
   async write(moved: readonly MovedBalance[]): Promise<readonly BalanceRecord[]> {
     const after = moved.map(withUsage);
     await this.balances.writeUsage(after.map(({ record, now }) => ({ row: record.row, now })));

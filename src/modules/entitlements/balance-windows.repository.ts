@@ -21,7 +21,7 @@ export interface CountedBalance {
   readonly record: BalanceRecord;
   /**
    * False if the balance must be recalculated, because a subscription of the customer or an add-on link of the
-   * entitlement has changed. True does not mean that `validUntil` is in the future.
+   * entitlement has changed. Ignores `validUntil`, so a current balance may have expired.
    */
   readonly isCurrent: boolean;
   readonly used: Rational;
@@ -78,8 +78,8 @@ export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the balances that have one of these windows, with the new usage of the window. Locks the balances until the
-   * transaction ends, in ascending order of id.
+   * Returns the balances whose usage counts in one of these usage windows, with the new usage of the window. Locks the
+   * balances until the transaction ends, in ascending order of id.
    */
   async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
@@ -101,8 +101,9 @@ export class BalanceWindowsRepository {
 
   /**
    * Marks balances as outdated and due. The next check or background work then recalculates them. Sets their access
-   * version to 0, which no customer has. Otherwise a process whose clock is behind could still use a balance after its
-   * window or source has ended, without its latest usage. The caller must have locked the balances.
+   * version to 0, which no customer has, so that no process uses them before that. Otherwise a process whose clock is
+   * behind could still use a balance after its window has ended, without the latest usage. The caller must have locked
+   * the balances.
    */
   async postpone(balances: readonly BalanceAt[]): Promise<void> {
     this.database.requireTransaction();

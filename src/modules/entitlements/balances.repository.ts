@@ -39,7 +39,9 @@ export interface BalanceEdge {
   readonly at: Date;
 }
 
-/** Sorts balances in the order in which a transaction that locks several must lock them. */
+/**
+ * Sorts balances by customer id, then by entitlement id. A transaction that locks several balances must use this order.
+ */
 export function inLockOrder<Balance extends BalanceKey>(
   balances: readonly Balance[],
 ): readonly Balance[] {
@@ -54,8 +56,8 @@ interface AccessRow {
 
 /**
  * Joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the customer is
- * deleted, or if the balance is older than the last change of a subscription (`a.version`) or of an add-on link
- * (`e.rules_version`).
+ * deleted. Finds no row if a subscription (`a.version`) or an add-on link (`e.rules_version`) changed after the last
+ * recalculation of the balance.
  */
 const CURRENT_ROWS = `
   FROM entitlement e
@@ -93,7 +95,10 @@ const INVALIDATE_CUSTOMERS = `
   ORDER BY customer_id
   ON CONFLICT (customer_id) DO UPDATE SET version = customer_access.version + 1`;
 
-/** Inserts no row if the balance exists, or if the customer was meanwhile purged with its test clock. */
+/**
+ * Inserts an empty, outdated balance. Inserts no row if the balance exists, or if the customer was meanwhile purged
+ * with its test clock.
+ */
 const ENSURE_BALANCE = `
   INSERT INTO customer_entitlement (id, version, customer_id, entitlement_id, test_clock_id, access_version,
     rules_version, is_held, granted, is_overage_allowed, used, spent, covered, told, sources, created_at, updated_at)
@@ -171,8 +176,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns a customer's balance for an entitlement, locked until the transaction ends. If there is none, inserts one
-   * that counts as outdated.
+   * Returns a customer's balance for an entitlement, locked until the transaction ends. If there is no balance, inserts
+   * an outdated one.
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async lock(
@@ -259,25 +264,28 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the balances to recalculate in the same transaction as a change of subscriptions of these customers: those
-   * of metered entitlements that have a meter (not all have one) or a grant that has not ended. Sorted by customer id,
-   * then by entitlement id.
+   * Returns the balances that must be recalculated in the same transaction as a change of subscriptions of these
+   * customers. These are the balances of metered entitlements with a meter, or with a grant that has not ended. Sorted
+   * by customer id, then by entitlement id.
    */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
-  /** Returns the start and end of each balance's window. Without a window: the time up to which usage was counted. */
+  /**
+   * Returns the start and end of the window of each balance. For a balance without a window, returns the time up to
+   * which former windows counted usage.
+   */
   windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
     return this.database.query<BalanceEdge>(WINDOW_EDGES, [customerIds]);
   }
 
   /**
-   * Deletes the cached balances of an entitlement. The caller must have locked the entitlement. Two kinds of balances
-   * are kept; their foreign keys then prevent the deletion of the entitlement.
+   * Deletes the cached balances of an entitlement, which the caller must have locked. Keeps two kinds of balances.
+   * Their foreign keys then prevent the deletion of the entitlement.
    * - Balances with a usage window, if the entitlement has a meter: metering counts usage in this window.
-   * - Balances that another transaction has locked. A consumption locks its balance and then waits for the entitlement,
-   *   so waiting for the balance would be a deadlock.
+   * - Balances that another transaction has locked. A consumption locks its balance and then waits for the entitlement.
+   *   Waiting for the balance here could therefore be a deadlock.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();

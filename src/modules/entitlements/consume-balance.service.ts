@@ -19,7 +19,10 @@ import { allows } from './domain/entitlement-balance';
 import { entitlementNotMetered } from './entitlements.errors';
 import { MeteredUsageService } from './metered-usage.service';
 
-/** Answers requests for one balance in one commit. Waits if it is locked, and recalculates it if it is outdated. */
+/**
+ * Answers consumption requests for one balance in one commit. Waits while another transaction locks the balance.
+ * Recalculates an outdated balance.
+ */
 @Injectable()
 export class ConsumeBalanceService {
   constructor(
@@ -69,7 +72,7 @@ export class ConsumeBalanceService {
     return this.decideUnanswered(locked, requests, await this.findAnswers(locked.record, requests));
   }
 
-  /** Decides the requests without an answer in `known`, the stored answers. Returns the answers to all requests. */
+  /** Decides the requests that have no stored answer in `known`. Returns the answers to all requests. */
   private async decideUnanswered(
     { record, now }: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],

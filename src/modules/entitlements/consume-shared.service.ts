@@ -54,13 +54,16 @@ class AlreadyAnswered extends PlannedRollback {}
 @Injectable()
 export class ConsumeSharedService {
   /**
-   * Event name that each entitlement's meter counts, by entitlement key; null without a meter. An entry may be outdated
-   * if the key of a deleted entitlement was used again. The balance is then left out, as it has no window for this
-   * event.
+   * Event name that the meter of an entitlement counts, by entitlement key; null without a meter. An entry is outdated
+   * if the entitlement was deleted and a new one has the same key. Balances of the new entitlement are then left out,
+   * because they have no window for the old event name.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
-  /** Counts starts and ends of the database session. A balance read before the latest of them is not remembered. */
+  /**
+   * Number of starts and ends of the database session. A balance that was read before the latest start or end is not
+   * remembered.
+   */
   private sessionChanges = 0;
 
   private readonly logger = new Logger('consumptions');
@@ -81,11 +84,10 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests with at most two commits: a single statement for the balances that {@link WrittenBalances}
-   * remembers, and a transaction for the others.
-   * @returns an outcome for each request, in the order of the requests. Undefined if the balance of the request needs a
-   *   commit of its own, for example because it is locked, outdated or on a test clock, or because a transaction
-   *   failed.
+   * Answers requests with at most two commits. A single statement answers the requests for the balances that
+   * {@link WrittenBalances} remembers. A transaction answers the others.
+   * @returns an outcome for each request, in the order of the requests. Undefined if a transaction failed, or if the
+   *   balance needs a commit of its own. It does, for example, if it is locked, outdated or on a test clock.
    */
   async answerAll(
     requested: readonly RequestedConsumption[],
@@ -145,8 +147,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests in one commit. Returns the answers by balance. Leaves out balances that need a commit of their
-   * own, or all balances if the commit fails.
+   * Answers consumption requests in one commit. Returns the answers by balance. Leaves out balances that need a commit
+   * of their own, or all balances if the commit fails.
    * @param isRepeated true if an idempotency key is known to have a stored answer
    */
   private async decideAll(
@@ -206,7 +208,9 @@ export class ConsumeSharedService {
     return decided;
   }
 
-  /** Locks the usage streams of the balances, then the balances. Returns those that could be locked without waiting. */
+  /**
+   * Locks the usage streams of the balances, then the balances. Returns the balances that were locked without waiting.
+   */
   private async lock(
     requested: readonly RequestedBalance[],
     now: Date,
@@ -232,7 +236,7 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Allows or refuses the requests for a balance. Returns null if the meter cannot count the quantity of one of them.
+   * Allows or refuses the requests for a balance. Returns null if the meter cannot count the quantity of one request.
    * The balance then needs a commit of its own, in which only that request fails.
    */
   private async decideBalance(

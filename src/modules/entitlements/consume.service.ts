@@ -17,7 +17,10 @@ const LONGEST_WAIT_MS = 2;
 
 @Injectable()
 export class ConsumeService {
-  /** Collects requests for different balances into one commit. They wait in memory, without a database connection. */
+  /**
+   * Collects requests for different balances into one commit. The requests wait in memory, without a database
+   * connection.
+   */
   private readonly shared = new Batcher<RequestedConsumption, Consumption | null>(
     async (requested) => {
       const outcomes = await this.consumeShared.answerAll(requested);

@@ -5,10 +5,13 @@ import { idempotencyKeyReused } from '../../platform/errors';
 import type { StoredConsumption } from './consumptions.repository';
 import { type Consumption, type ConsumptionRequest, firstOfKeys } from './domain/consumption';
 
-/** Answers by idempotency key. */
+/** Stored answers to consumption requests, by idempotency key. */
 export type Answers = ReadonlyMap<string, StoredConsumption>;
 
-/** Returns the requests whose idempotency key has no answer; only the first of several requests with the same key. */
+/**
+ * Returns the consumption requests whose idempotency key has no stored answer. Of several requests with the same key,
+ * returns only the first.
+ */
 export function unanswered(
   requests: readonly ConsumptionRequest[],
   answers: Answers,

@@ -37,11 +37,17 @@ interface UsageBefore {
 export interface UsageTerms {
   readonly given: CustomerAllowance;
   readonly row: BalanceRow;
-  /** Returns, by subscription id, until when it gave what `row` stores. Reads the database at most once. */
+  /**
+   * Returns, by subscription id, until when the subscription gave the allowance that `row` stores. Reads the database
+   * at most once.
+   */
   readonly readEnds: () => Promise<ReadonlyMap<string, Date>>;
 }
 
-/** Counts usage for the recalculation of a balance. A former allowance covers the usage from before it changed. */
+/**
+ * Counts usage for the recalculation of a balance. The allowance that applied before a change covers the usage from
+ * before the change.
+ */
 @Injectable()
 export class CountedUsageService {
   constructor(
@@ -50,9 +56,10 @@ export class CountedUsageService {
   ) {}
 
   /**
-   * Returns the usage of the stored window. All usage up to the former allowance becomes plan usage, even if it was
-   * taken from grants before that allowance was raised. Plan usage does not shrink with the allowance. If the
-   * recalculation was postponed, reads the usage from the meter; former subscriptions cover usage before their end.
+   * Returns the usage of the stored window. Usage up to the former allowance becomes plan usage (usage that
+   * subscriptions cover), even if grants covered it before this allowance was raised. A lower allowance does not reduce
+   * plan usage. If the recalculation was postponed, reads the usage from the meter. An ended subscription then covers
+   * the usage from before its end.
    */
   async storedCounter(one: RecalculationRequest, terms: UsageTerms): Promise<UsageCounter> {
     const { customer, entitlement, now } = one;
@@ -66,8 +73,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the usage in a window that replaces another one: only usage before `endAt`, or all usage if `endAt` is null
-   * or the entitlement has no meter.
+   * Returns the usage in a window that replaces another window. Counts only usage before `endAt`. Counts all usage if
+   * `endAt` is null or the entitlement has no meter.
    */
   usageOfReplacement(
     one: RecalculationRequest,
@@ -86,8 +93,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the state with the usage of its window up to an instant, read from the meter. Returns the state unchanged
-   * if the entitlement has no meter, because its counter always contains all usage.
+   * Returns the state of the recalculation, with the usage of its window up to an instant, read from the meter. Returns
+   * the state unchanged if the entitlement has no meter, because the counter then always contains all usage.
    */
   async withUsageUntil(
     { customer, entitlement: { meterId } }: RecalculationRequest,
@@ -101,7 +108,10 @@ export class CountedUsageService {
     return { ...state, counter: { ...counter, used } };
   }
 
-  /** Returns the state with all usage of its window. After an expiry or a reset, the counter lacks the later usage. */
+  /**
+   * Returns the state of the recalculation, with all usage of its window. After an expiry or a reset, the counter
+   * contains only the usage up to that time.
+   */
   async withAllUsage(
     one: RecalculationRequest,
     state: Recalculation,
@@ -112,8 +122,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the state with the usage of its window up to an instant. In a window that is not stored yet, the former
-   * allowances cover this usage.
+   * Returns the state of the recalculation, with the usage of its window up to an instant. If the window is not stored
+   * yet, the allowances that applied at the time of the usage cover it.
    */
   async withCoveredUntil(
     one: RecalculationRequest,
@@ -125,7 +135,10 @@ export class CountedUsageService {
     return { ...state, counter: await this.withFormer(one, state.counter, { used, at }, terms) };
   }
 
-  /** Opens the usage window and returns the state with its usage. Without a meter, returns the state unchanged. */
+  /**
+   * Opens the usage window. Returns the state of the recalculation with the usage of this window. Without a meter,
+   * returns the state unchanged.
+   */
   async withUsageIn(
     one: RecalculationRequest,
     state: Recalculation,
@@ -150,8 +163,8 @@ export class CountedUsageService {
   }
 
   /**
-   * Returns the counter with the given usage. In a window that is not stored yet, the former allowances cover this
-   * usage. They are not read if the present allowance covers all of it.
+   * Returns the usage counter with the given usage. If the window is not stored yet, the allowances that applied at the
+   * time of the usage cover it. These allowances are read only if the usage exceeds the present allowance.
    */
   private async withFormer(
     one: RecalculationRequest,
@@ -167,7 +180,10 @@ export class CountedUsageService {
       : this.withCovered(one, counter, usage, terms);
   }
 
-  /** Returns the counter with the given usage. Each former allowance covers the usage from before its end. */
+  /**
+   * Returns the usage counter with the given usage. Each former allowance covers the usage from before the time at
+   * which this allowance ended.
+   */
   private async withCovered(
     { customer, entitlement: { meterId }, now }: RecalculationRequest,
     counter: UsageCounter,

@@ -41,11 +41,17 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
-  /** Access version of the customer at the last recalculation. */
+  /**
+   * Access version of the customer at the last recalculation. Changes of the customer's subscriptions increment the
+   * version of the customer. The balance is then outdated.
+   */
   @Column({ type: 'integer' }) readonly accessVersion!: number;
-  /** Rules version of the entitlement at the last recalculation. */
+  /**
+   * Rules version of the entitlement at the last recalculation. Changes of its add-on links increment the version of
+   * the entitlement. The balance is then outdated.
+   */
   @Column({ type: 'integer' }) readonly rulesVersion!: number;
-  /** Time from which the balance must be recalculated. Null: not before a subscription or add-on link changes. */
+  /** Time from which the balance must be recalculated. Null: valid until a subscription or an add-on link changes. */
   @InstantColumn({ nullable: true }) readonly validUntil!: Date | null;
   @Column({ name: 'is_held', type: 'boolean' }) readonly isEntitled!: boolean;
   @DecimalColumn({ nullable: true }) readonly allowance!: Rational | null;

@@ -40,7 +40,10 @@ const customerId = new IdPipe('cus', customerNotFound);
 const entitlementKey = new KeyPipe();
 const grantId = new IdPipe('grant', grantNotFound);
 
-/** Includes `testClockNotFound`, because a customer can still be found while its test clock is being deleted. */
+/**
+ * Errors of reading routes. Includes `testClockNotFound`, because a customer can still be found while its test clock is
+ * being deleted.
+ */
 const READ_PROBLEMS = [customerNotFound, entitlementKeyNotFound, testClockNotFound];
 const CHANGE_PROBLEMS = [customerNotFound, entitlementKeyNotFound, ...TEST_CLOCK_PROBLEMS];
 

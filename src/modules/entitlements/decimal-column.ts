@@ -10,7 +10,9 @@ export function toNumeric(value: Rational): string {
   return formatDecimal(value, FRACTION_DIGITS);
 }
 
-/** Rounds a quantity to the digits that a column stores. Only a `weighted_sum` can have more digits. */
+/**
+ * Rounds a quantity to the digits that a column stores. Only the usage of a `weighted_sum` meter can have more digits.
+ */
 export function asStored(value: Rational): Rational {
   return parseExact(toNumeric(value));
 }

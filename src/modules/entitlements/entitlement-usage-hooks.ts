@@ -8,8 +8,8 @@ import { type MovedBalance, BalanceUsageService } from './balance-usage.service'
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
 /**
- * Maximum number of balances that are recalculated in a commit that stores usage. Each takes about ten statements,
- * during which all streams of the commit are locked.
+ * Maximum number of balances that are recalculated in a commit that stores usage. Each recalculation takes about ten
+ * statements. Meanwhile all usage streams of the commit are locked.
  */
 const MAX_RECALCULATED = 20;
 
@@ -43,7 +43,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
       }
       outdated.push({ record, now });
     }
-    // The balance is outdated, or its window or a source has ended and background work has not recalculated it yet. The
+    // Recalculates outdated balances, and balances whose window or source (plan, add-on or grant) has ended. The
     // recalculation also reads the new usage.
     for (const { record, now } of outdated.slice(0, MAX_RECALCULATED)) {
       const { customerId: id, testClockId } = record.row;

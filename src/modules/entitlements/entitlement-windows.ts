@@ -12,10 +12,10 @@ import { RecalculateBalanceService } from './recalculate-balance.service';
 const MAX_PER_COMMIT = 10;
 
 /**
- * Recalculates balances in the background when a calendar window starts, when a grant or a grace period ends, and at
- * the scheduled end of a subscription. From then on, usage events count in the new window, or against the new
- * allowance, even without an access check. Windows that start with a billing period do not need this, because the
- * renewal recalculates their balances.
+ * Recalculates balances in the background when a calendar window starts, when a grant or a grace period ends, and when
+ * a subscription ends as scheduled. From then on, usage events count in the new window, or against the new allowance,
+ * even without an access check. Windows that start with a billing period do not need this, because the renewal
+ * recalculates their balances.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {

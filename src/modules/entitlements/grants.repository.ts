@@ -13,7 +13,7 @@ export class GrantsRepository {
     await this.database.insert(EntitlementGrantEntity, toRow(grant));
   }
 
-  /** The caller must have locked the balance to which the grant belongs. */
+  /** Writes the balance and the end of a grant. The caller must have locked the entitlement balance of the grant. */
   async update(grant: Grant): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateRevised(EntitlementGrantEntity, grant, ['balance', 'endedAt', 'end']);

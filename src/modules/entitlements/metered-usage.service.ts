@@ -44,8 +44,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly. It can if the window is already open, or if the
-   * archiving of old events has left all events that the window needs.
+   * Requires that the usage of a window can be counted exactly. Fails if archiving has removed events that the window
+   * needs. A window that is already open can always be counted.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
@@ -73,8 +73,9 @@ export class MeteredUsageService {
   }
 
   /**
-   * Invalidates what is cached about a meter's stream (the usage events of one name of the customer). Must be called
-   * when a balance begins to use a usage window: opening a window that is already open does not invalidate it.
+   * Invalidates the cached state of a meter's stream (the usage events of one name of the customer). Must be called
+   * when a balance begins to use a usage window. Opening the window is not enough, because opening an open window
+   * invalidates nothing.
    */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
@@ -119,8 +120,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Returns one usage event for each request. Returns an empty list if the entitlement has no meter, and null if its
-   * meter cannot count the quantity of one of the requests exactly.
+   * Returns one usage event for each request. Returns an empty list if the entitlement has no meter. Returns null if
+   * the meter cannot count the quantity of one of the requests exactly.
    */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,
@@ -183,7 +184,10 @@ export class MeteredUsageService {
     return asStored(used);
   }
 
-  /** A cached meter cannot be wrong, because the fields used here never change. */
+  /**
+   * Returns the meter, from a cache if possible. The fields used here never change, so a cached meter is never
+   * outdated.
+   */
   private async meterOf(id: string): Promise<Meter> {
     const known = this.metersById.get(id);
     if (known !== undefined) return known;

@@ -169,10 +169,10 @@ export class RecalculateBalanceService {
     const lastEnd = lastEndOf(await readEnds(), state.ended);
     const { window: current, expiredGrantUsage } = state.counter;
     const isEnded = current !== null && current.endAt !== null && current.endAt <= now;
-    // The usage of the meter decides nothing then.
+    // In these cases, the result does not depend on the usage of the meter.
     if (current === null || isEnded || compare(expiredGrantUsage, ZERO) > 0)
       return dropUnneededWindow(state, now, lastEnd);
-    // Usage dated from the last end on keeps no window, even if this end is processed late.
+    // Usage after the last end does not keep the window, even if this end is processed late.
     const isOver = lastEnd !== null && (lastEnd < now || current.startAt >= lastEnd);
     const counted = isOver
       ? await this.counted.withUsageUntil(one, state, lastEnd)
@@ -182,9 +182,9 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Replaces the current window by `next.window`. If they overlap, the new window counts all usage since its own start.
-   * Usage that the plan covered in the current window stays plan usage. Usage taken from grants is not taken from them
-   * again.
+   * Replaces the current window by `next.window`. If the two windows overlap, the new window counts all usage since its
+   * own start. Usage that the plan covered in the current window stays plan usage. Usage taken from grants is not taken
+   * from them again.
    */
   private async replaceWindow(
     one: RecalculationRequest,
@@ -217,8 +217,8 @@ export class RecalculateBalanceService {
 
   /**
    * Stores a recalculated balance. If the entitlement has a meter and the window changed, closes the former usage
-   * window. If the window or its usage changed, records an event for each newly reached threshold: usage may have been
-   * stored without events, because it only postponed the recalculation.
+   * window. If the window or its usage changed, records an event for each newly reached threshold. These events may be
+   * missing, because a commit that stores usage and postpones the recalculation does not record them.
    */
   private async write(
     { customer, entitlement: { meterId }, now }: RecalculationRequest,

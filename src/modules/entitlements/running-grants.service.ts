@@ -55,7 +55,7 @@ export class RunningGrantsService {
   }
 }
 
-/** Returns what is left of each grant, by grant id; an empty map for an entitlement that is not metered. */
+/** Returns the remaining quantity of each grant, by grant id; an empty map for an entitlement that is not metered. */
 export function remainingIn(
   { entitlement, row }: BalanceRecord,
   grants: readonly Grant[],

@@ -34,9 +34,11 @@ interface SharedStream {
 export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
-  /** Sum of `version` and `rulesVersion` of the entitlement. Both only increase, so a change of either changes it. */
+  /**
+   * Sum of `version` and `rulesVersion` of the entitlement. Both only increase, so a change of either changes the sum.
+   */
   readonly entitlementVersion: number;
-  /** Time at which this process read the balance under a lock. A later write does not change it. */
+  /** Time at which this process read the balance under a lock. A later write does not change this time. */
   readonly readAt: Date;
 }
 
@@ -78,7 +80,8 @@ export class SharedConsumptionsRepository {
 
   /**
    * Locks the balance and the usage stream of each target until the transaction ends. Never waits for a lock. Returns
-   * the balances in the order of the targets; undefined if a balance needs a commit of its own, as when it is locked.
+   * the balances in the order of the targets. Undefined: the balance needs a commit of its own, for example because it
+   * is locked.
    */
   async lock(
     targets: readonly SharedTarget[],
@@ -100,7 +103,7 @@ export class SharedConsumptionsRepository {
   }
 
   /**
-   * Writes answers, usage and events. Returns false if an idempotency key already has a stored answer or event; the
+   * Writes answers, usage and events. Returns false if an idempotency key already has a stored answer or event. The
    * caller must then roll back.
    */
   async write(writes: readonly ConsumptionWrite[], now: Date): Promise<boolean> {
@@ -174,7 +177,7 @@ export class SharedConsumptionsRepository {
   }
 }
 
-/** Returns the answers for all balances. Each has the number of its balance, counted from 1. */
+/** Returns the answers for all balances. Each answer has the number of its balance, counted from 1. */
 function answersOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { record }, decisions }, index) =>
     decisions.map((decision) => ({ ...decision, row: record.row, number: index + 1 })),
@@ -182,8 +185,8 @@ function answersOf(writes: readonly ConsumptionWrite[]) {
 }
 
 /**
- * Returns the events of all balances. Each has the number of its balance, and its own number within the balance
- * (`nth`); both are counted from 1.
+ * Returns the events of all balances. Each event has the number of its balance, and its own number within the balance
+ * (`nth`). Both are counted from 1.
  */
 function eventsOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { stream }, events }, index) =>

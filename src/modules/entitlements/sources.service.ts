@@ -70,10 +70,10 @@ export class SourcesService {
   }
 
   /**
-   * Returns the rule for windows that started before now. Normally this is the rule of `given`, which applies now. But
-   * if the stored window is a calendar window that ended while the stored terms of its subscription still applied, it
-   * is the rule of that window. The plan may have got another reset only later, and a subscription that leads since
-   * then may have another time zone.
+   * Returns the rule for windows that started before now. Normally this is the rule of `given`, which applies now. The
+   * exception is a stored calendar window that ended while the stored terms of its subscription still applied. The rule
+   * of that window then applies, because the present rule may be newer. The plan may have another reset now, or another
+   * subscription with another time zone may define the windows.
    */
   async formerRule(
     row: BalanceRow,
@@ -97,7 +97,8 @@ export class SourcesService {
   }
 
   /**
-   * Returns, by id, until when each subscription gave the entitlement as the balance stores it: the earliest of
+   * Returns, by subscription id, until when the subscription gave the allowance that the balance stores. This is the
+   * earliest of
    * - the end of the subscription, the end of its grace period, and `now`;
    * - the start of its current period, if that is after the window or the last change of the balance, because plans may
    *   change with a period.
@@ -190,8 +191,8 @@ export class SourcesService {
 }
 
 /**
- * Returns the end of a subscription or, if earlier, the start of its period if that is after the window or last change
- * of the balance. Null if neither is known.
+ * Returns the end of a subscription, or the start of its current period if that is earlier. The start counts only if it
+ * is not before the end of the window, or is after the last change of the balance. Null if neither applies.
  */
 function endOf(
   { endedAt, cancelAt, currentPeriodStartAt: periodAt }: Subscription,

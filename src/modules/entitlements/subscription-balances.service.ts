@@ -20,7 +20,7 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
-/** The fields of a subscription that decide which balances a change of it recalculates. */
+/** Fields of a subscription that determine which balances are recalculated when the subscription changes. */
 export type EntitlingSubscription = Pick<Subscription, 'customerId' | 'planVersionId' | 'addons'>;
 
 const NO_USAGE: UsageToBlock = { events: [], customerIds: [] };
@@ -72,7 +72,7 @@ export class SubscriptionBalancesService {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
   }
 
-  /** Returns the usage that {@link updateAfterChanges} counts for these subscriptions. */
+  /** Returns the usage (customers and event names) that {@link updateAfterChanges} counts for these subscriptions. */
   async usageOf(subscriptions: readonly Subscription[]): Promise<UsageToBlock['events']> {
     return this.usageCountedBy(await this.eagerBalances(subscriptions));
   }
@@ -91,8 +91,8 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Returns the instants up to which former windows of these customers counted usage, and the edges of their present
-   * windows, which may become former ones. A later window counts the usage before such an instant separately.
+   * Returns the starts and ends of the present windows of these customers, and the instants up to which former windows
+   * counted usage. A later window counts the usage before such an instant separately.
    */
   windowEdges(customerIds: readonly string[]): Promise<readonly BalanceEdge[]> {
     return this.balances.windowEdges(customerIds);
@@ -137,7 +137,8 @@ export class SubscriptionBalancesService {
 
   /**
    * Starts the grace period of a subscription when it becomes past due or unpaid. Ends the grace period when the
-   * subscription is no longer past due or unpaid. A change between these two does not restart the grace period.
+   * subscription is no longer past due or unpaid. A change between past due and unpaid does not restart the grace
+   * period.
    */
   private async updateGracePeriods(
     changes: readonly SubscriptionChange[],
@@ -172,7 +173,7 @@ export class SubscriptionBalancesService {
 
   /**
    * Returns the balances to recalculate, in lock order: by customer id, then by entitlement id. Locks their
-   * entitlements against deletion: otherwise the recalculation could insert a deleted balance again.
+   * entitlements against deletion. Otherwise the recalculation could insert a deleted balance again.
    */
   private async eagerBalances(
     subscriptions: readonly EntitlingSubscription[],
@@ -188,7 +189,6 @@ export class SubscriptionBalancesService {
     });
   }
 
-  /** Returns the keys of the balances to recalculate, without duplicates. */
   private async eagerKeys(
     subscriptions: readonly EntitlingSubscription[],
   ): Promise<readonly BalanceKey[]> {

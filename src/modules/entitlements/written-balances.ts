@@ -26,7 +26,7 @@ export interface WrittenBalance {
 }
 
 /**
- * Remembers balances as this process last wrote them. An outdated entry is harmless: the statement that uses it
+ * Remembers balances as this process last wrote them. An outdated entry is harmless, because the statement that uses it
  * compares the versions with those of the locked rows, and skips the balance. To avoid such useless statements, an
  * entry is not used if other transactions also change its balance. All entries must be forgotten when this process
  * loses its database session (`ProcessSession`), because a standby that becomes the primary may lack the last commits.
@@ -50,8 +50,9 @@ export class WrittenBalances {
   }
 
   /**
-   * Stops using the remembered state of a balance, because another transaction changed or locked the balance. Use
-   * resumes when this process writes the balance again and finds it as its own previous write left it.
+   * Stops using the remembered state of a balance, because another transaction changed or locked the balance. The state
+   * is used again once this process has written the balance, and no other transaction changed the balance since the
+   * write before.
    */
   suspend(name: string): void {
     const entry = this.entries.get(name);
@@ -72,8 +73,9 @@ function bytesOf({ balance }: WrittenBalance): number {
 }
 
 /**
- * Returns true if the remembered state still holds at `now`: the balance is valid, and no usage window of its stream
- * has begun or ended since the read. Returns false if `now` is before the read, because the clock was set back.
+ * Returns true if the remembered state still holds at `now`. The balance must be valid, and no usage window of its
+ * stream may have begun or ended since the read. Returns false if `now` is before the read, because the clock was set
+ * back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
   const ends = [row.validUntil, stream?.changesAt ?? null];

@@ -94,12 +94,11 @@ export class FeaturesService {
     });
   }
 
-  /** Newest first. Ids without a feature are left out. */
+  /** Returns features, newest first. Leaves out unknown ids. */
   getAll(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findAll(ids);
   }
 
-  /** Returns the features with these ids that have a meter. */
   getMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findMetered(ids);
   }
@@ -140,7 +139,7 @@ export class FeaturesService {
     return types;
   }
 
-  /** Returns a number that increases whenever a link between an add-on and the feature changes. */
+  /** Returns a number that increases when a link between an add-on and the feature is created, changed or deleted. */
   async rulesVersionOf(id: string): Promise<number> {
     const feature = await this.features.find(id);
     invariant(feature !== null, `The entitlement ${id} exists.`);

@@ -3,8 +3,8 @@ import { Database } from '../../platform/database';
 import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
 /**
- * Spans in which a customer was subscribed. Includes subscriptions that ended without their first payment, because
- * nothing bills their usage any more. Leaves out incomplete subscriptions.
+ * Spans in which a customer was subscribed. Includes `incomplete_expired` subscriptions, because nothing bills their
+ * usage any more. Leaves out `incomplete` subscriptions.
  */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
@@ -12,7 +12,8 @@ const SUBSCRIBED = `
 
 /**
  * Spans in which subscription items of a customer bill the usage of a meter. If an item was planned to start during a
- * pause, its span starts with the first period after the resume. It is left out if the subscription ended without one.
+ * pause, its span starts with the first period after the resume. If the subscription ended before such a period, the
+ * item is left out.
  */
 const SOLD = `
   SELECT greatest(item.start_at, period.start_at) AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
@@ -62,8 +63,8 @@ export class BillableSpansRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Leaves out ended
-   * subscriptions. A subscription without a period yet counts with its own start.
+   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. A subscription
+   * without a period counts with its own start. Leaves out ended subscriptions.
    */
   async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [

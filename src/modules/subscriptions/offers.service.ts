@@ -14,7 +14,7 @@ import {
 
 export interface PlanChoice {
   readonly planId: string;
-  /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
+  /** Plan version that the client expects. Any other fails with `plan_version_changed`. Null: any version. */
   readonly planVersionId: string | null;
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
@@ -41,7 +41,8 @@ export class OffersService {
   constructor(private readonly catalog: CatalogService) {}
 
   /**
-   * Resolves the active version of a plan, and add-ons, for a new subscription, in the caller's transaction.
+   * Resolves the active version of a plan, and add-ons, to the prices of a new subscription, in the caller's
+   * transaction.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
@@ -53,8 +54,8 @@ export class OffersService {
   }
 
   /**
-   * Resolves a change of a subscription, in the caller's transaction. Accepts the plan version and add-ons that the
-   * subscription already has, even if they are archived.
+   * Resolves the new plan version and add-ons of a subscription to prices, in the caller's transaction. Accepts the
+   * plan version and add-ons that the subscription already has, even if they are archived.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
@@ -153,8 +154,9 @@ function assertFits(
 }
 
 /**
- * Refuses an offer whose unmetered prices cost more in a full period than an invoice can bill, because each renewal
- * would fail. They must also not cost more in a month, because the API returns recurring revenue per month as an integer.
+ * Refuses an offer (plan version and add-ons) whose unmetered prices cost more in a full period than an invoice can
+ * bill. Otherwise each renewal would fail. The same maximum applies to their cost per month, because the API returns
+ * recurring revenue per month as an integer.
  */
 function assertBillable(offer: Offer): void {
   const amounts = offer.items

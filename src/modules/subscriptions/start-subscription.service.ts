@@ -16,7 +16,9 @@ import { subscriptionTermsContradict } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Latest start of a subscription. Its trial, and its first period of at most 365 years, then end by the year 9999. */
+/**
+ * Latest start of a subscription. With this start, a trial and a first period of up to 365 years end by the year 9999.
+ */
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 /** Maximum number of periods that a back-dated start may bill at once: a year of daily periods. */
 const MAX_PERIODS = 366;
@@ -83,8 +85,8 @@ export class StartSubscriptionService {
 
   /**
    * Refuses a subscription with metered prices that starts in or before an archived month, because archived usage
-   * cannot be billed. A caller that has locked the usage streams of the customer (a stream is the events of one name)
-   * also prevents further archiving until the transaction ends.
+   * cannot be billed. The caller can prevent further archiving until the transaction ends: it locks the usage streams
+   * of the customer first. A stream is the events of one name.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {

@@ -3,7 +3,7 @@ import { LedgerChecks } from '../ledger';
 
 /**
  * Finds running subscriptions that would never be billed again, because they have no due work. A subscription may lack
- * due work only while it is paused, after it has ended, or while it waits for the outcome of its first payment.
+ * due work only in these cases: it is paused, it has ended, or it waits for the outcome of its first payment.
  */
 const NEVER_BILLED = `
   SELECT id FROM subscription
@@ -11,8 +11,9 @@ const NEVER_BILLED = `
   ORDER BY id LIMIT $1`;
 
 /**
- * Finds running subscriptions that will not bill each price of their plan version and add-ons once in later periods. An
- * item counts for the plan if its price belongs to any version of the plan (decision 265).
+ * Finds running subscriptions that will not bill each price of their plan version and add-ons once in later periods.
+ * Compares the number of prices with the number of items without an end, for the plan and for each add-on. An item
+ * counts for the plan if its price belongs to any version of the plan (decision 265).
  */
 const BILLED_OTHERWISE = `
   WITH running AS (

@@ -26,8 +26,9 @@ export interface BilledState {
 }
 
 /**
- * @param isLast true for the last period of an ended subscription: its billing period keeps the full length, up to
- *   `fullEndAt`, because no period follows
+ * Returns the start and end of a billing period. The last period of an ended subscription keeps its full length, up to
+ * `fullEndAt`, because no period follows.
+ * @param isLast true for the last period of an ended subscription
  */
 function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);
@@ -38,8 +39,8 @@ export class SubscriptionPeriodsService {
   constructor(private readonly subscriptions: SubscriptionsRepository) {}
 
   /**
-   * Returns the time up to which charges in advance are earned revenue, by subscription id. The caller has locked the
-   * subscriptions, so that no period is closed meanwhile.
+   * Returns the time up to which charges in advance are recognized as revenue, by subscription id. The caller must have
+   * locked the subscriptions, so that no period is closed meanwhile.
    */
   async earnedUntil(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const periods = await this.subscriptions.newestPeriods(ids);
@@ -71,7 +72,10 @@ export class SubscriptionPeriodsService {
     return found;
   }
 
-  /** Returns the result of {@link creditAtEnd} for each item, by item id. Items without an end are absent. */
+  /**
+   * Returns, by item id, the request that credited the unused time of the item when it ended ({@link creditAtEnd}).
+   * Items without an end are absent.
+   */
   async creditsAtEnd(itemIds: readonly string[]): Promise<ReadonlyMap<string, CreditLine>> {
     const endings = await this.subscriptions.endingsOf(itemIds);
     return new Map(endings.map((ending) => [ending.itemId, creditAtEnd(ending)]));

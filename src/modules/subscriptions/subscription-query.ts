@@ -9,7 +9,7 @@ export interface SubscriptionFilter {
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
-  /** Range of the end of the current period. With a bound, only subscriptions that renew at that end match. */
+  /** Range of the end of the current period. If the range has a bound, only subscriptions that will renew match. */
   readonly renews: InstantRange;
 }
 

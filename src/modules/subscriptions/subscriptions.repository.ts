@@ -56,8 +56,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
     OR incomplete_expires_at IS NOT NULL AND (next_billing_at IS NULL OR incomplete_expires_at <= $2))`;
 
 /**
- * Newest period of each subscription. Of two periods with the same start, the newest is the one that ends later; the
- * other one is empty. Uses subqueries, because a join would read the whole table.
+ * Newest period of each subscription. If two periods have the same start, one of them is empty, and the one that ends
+ * later is the newest. Uses subqueries, because a join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -70,7 +70,10 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** Items that a pause ended or that had not ended before a given time (null: all items), oldest first. */
+/**
+ * Items that had not ended before a given time, and items that a pause ended. Oldest first. If the time is null, all
+ * items.
+ */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -136,8 +139,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns those of the given subscriptions whose invoices are not charged automatically, by id: unpaid ones, and ones
-   * past the time limit of their first payment.
+   * Returns the given subscriptions whose invoices are not charged automatically, by id. These are the unpaid
+   * subscriptions, and the subscriptions whose first payment is overdue.
    */
   async withoutAutomaticCharges(
     ids: readonly string[],
@@ -164,8 +167,8 @@ export class SubscriptionsRepository {
 
   /**
    * Locks the customers of subscriptions against deletion until the transaction ends, and returns their ids. Leaves out
-   * deleted customers. Waits for running deletions. Call it before locking the subscriptions, because a deletion locks
-   * the customer first.
+   * deleted customers. Waits for running deletions. Call this method before locking the subscriptions, because the
+   * deletion of a customer locks the customer first.
    */
   async lockCustomersOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
     this.database.requireTransaction();
@@ -178,15 +181,18 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns snapshots in the order of the given ids. Ids without a subscription are left out. Locks the subscriptions
-   * by ascending id, so that two transactions do not deadlock.
+   * Returns subscriptions with their items, newest periods and scheduled changes, in the order of the given ids. Leaves
+   * out unknown ids. Locks the subscriptions by ascending id, so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
     return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
   }
 
-  /** Returns the snapshots of a customer's subscriptions that have not ended. Takes no lock. */
+  /**
+   * Returns a customer's subscriptions that have not ended, with their items, newest periods and scheduled changes.
+   * Takes no lock.
+   */
   async snapshotsOf(customerId: string): Promise<readonly Snapshot[]> {
     const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
     const found = await this.database.select(SubscriptionEntity, running, [customerId]);
@@ -201,7 +207,11 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /** Returns the periods that end at or after the earliest time given for their subscription, oldest first. */
+  /**
+   * Returns the periods of subscriptions that end at or after a given time, oldest first. If a subscription has several
+   * times, the earliest counts.
+   * @param since one time for each element of `ids`
+   */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],
@@ -233,7 +243,7 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the changes that are scheduled for subscriptions and not yet applied, at most one for each. */
+  /** Returns the changes that are scheduled for subscriptions and not yet applied, at most one per subscription. */
   pendingChanges(ids: readonly string[]): Promise<readonly ScheduledChange[]> {
     const waiting = `WHERE subscription_id = ANY ($1) AND status = 'pending'`;
     return this.database.select(ScheduledChangeEntity, waiting, [ids]);
@@ -287,7 +297,10 @@ export class SubscriptionsRepository {
     await this.database.insertMany(SubscriptionItemEntity, items);
   }
 
-  /** Writes decisions about different subscriptions. Also ends the workers' claims (leases) on their due work. */
+  /**
+   * Writes decisions about different subscriptions. Also ends the leases by which workers have claimed the due work of
+   * these subscriptions.
+   */
   async applyAll(outcomes: readonly Outcome[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateMany(

@@ -22,8 +22,8 @@ export class UnbillableUsageService {
 
   /**
    * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Usage since this
-   * start may still have to be billed. So may earlier usage on draft invoices, which this method does not read. Leaves
-   * out customers whose subscriptions have all ended.
+   * start may still have to be billed. Earlier usage may still have to be billed on draft invoices, which this method
+   * does not read. Leaves out customers whose subscriptions have all ended.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);
@@ -31,9 +31,9 @@ export class UnbillableUsageService {
 
   /**
    * Returns when a usage window (the time in which usage counts against one allowance) may begin after a change of
-   * plan: at the start of the subscription, of its current period, or of the local year. Archiving keeps the events at
-   * these times. Leaves out ended subscriptions, and starts of the local month, week or day: only earlier months are
-   * archived.
+   * plan: at the start of the subscription, of its current period, or of the local year. Archiving keeps the events of
+   * the hours that contain these times. Leaves out ended subscriptions. Leaves out starts of the local month, week and
+   * day, because only earlier months are archived.
    */
   async windowStarts(
     customerIds: readonly string[],
@@ -50,7 +50,7 @@ export class UnbillableUsageService {
 
   /**
    * Returns the spans up to `now` in which no subscription of the customer bills the usage of a meter. A later change
-   * of a subscription, such as a resume, can change them.
+   * of a subscription, such as a resume, can change these spans.
    */
   async unbillablePeriods(
     customerId: string,

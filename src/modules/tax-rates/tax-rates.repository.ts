@@ -30,8 +30,8 @@ export class TaxRatesRepository {
   }
 
   /**
-   * Returns those of the rates that exist and are not archived. Blocks any change of these rates until the transaction
-   * ends.
+   * Returns the rates with these ids that exist and are not archived. Blocks changes of these rates until the
+   * transaction ends.
    */
   lockForReference(ids: readonly string[]): Promise<readonly TaxRate[]> {
     const locked = `WHERE id = ANY ($1) AND archived_at IS NULL ORDER BY id ${ROW_LOCKS.reference}`;

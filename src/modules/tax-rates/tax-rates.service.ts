@@ -73,8 +73,8 @@ export class TaxRatesService {
   }
 
   /**
-   * Archives a rate: the API hides it, and it cannot be assigned to more customers. Customers who have the rate keep
-   * it.
+   * Archives a rate. The API then hides the rate, and it cannot be assigned to more customers. Customers who have the
+   * rate keep it.
    * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
@@ -89,9 +89,8 @@ export class TaxRatesService {
   }
 
   /**
-   * Checks that the rates in `ids` exist, are active and are not archived. Does not check rates that are also in
-   * `given`. Blocks changes of the checked rates until the caller's transaction ends; other transactions may refer to
-   * the same rates meanwhile.
+   * Checks that each rate in `ids` exists, is active and is not archived. Skips the rates in `given`. Blocks changes of
+   * the checked rates until the caller's transaction ends. Other transactions can assign the same rates meanwhile.
    * @param pointer JSON pointer to the list
    * @param given ids of rates that are already assigned, which may be inactive or archived
    * @throws {ProblemError} `reference_not_found` for the first rate that is missing, inactive or archived

@@ -9,7 +9,7 @@ export interface CouponRedemption {
   /** Currency of the subscription; ISO 4217. */
   readonly currency: string;
   /**
-   * When the coupon was redeemed. The coupons of a subscription apply in this order; no two times are equal
+   * When the coupon was redeemed. The coupons of a subscription apply in this order. No two of them have the same time
    * ({@link redeemedAfter}).
    */
   readonly redeemedAt: Date;
@@ -20,23 +20,24 @@ export interface CouponRedemption {
    */
   readonly endsAt: Date | null;
   /**
-   * Amount that a coupon with duration `once` can still take off, in minor units; null for other durations.
+   * Amount that a coupon with duration `once` can still take off, in minor units. Null for other durations.
    * - Coupon with a fixed amount: the unused part of the amount.
-   * - Coupon with a percentage: discounts that were returned, and that the coupon can give again. A discount is
-   *   returned when the discounted charge is credited or corrected. Null if no discount was returned.
+   * - Coupon with a percentage: the returned discounts that the coupon can give again. A credit or usage correction of
+   *   a discounted charge returns its discount. Null if no discount was returned.
    */
   readonly remainingAmount: bigint | null;
   /** Discounts given so far minus returned discounts, in minor units. */
   readonly appliedAmount: bigint;
   /**
-   * Discounts on usage corrections of a void invoice, in minor units, which `appliedAmount` does not include. Only for
-   * a percentage with duration `once` that counts as unused again, because no other invoice used it; otherwise 0.
+   * Discounts on usage corrections of a void invoice, in minor units. `appliedAmount` does not include them. Only for a
+   * percentage with duration `once`, otherwise 0. Example: invoice A uses the percentage, and invoice B corrects usage
+   * of A. Voiding A makes the percentage unused again, but B keeps its discount.
    */
   readonly correctionsAmount: bigint;
   /** When the redemption was used up or removed, or when its subscription ended; null: it has not ended. */
   readonly endedAt: Date | null;
   /**
-   * When the coupon was removed by request; null: not removed. The redemption then stays ended, even if a credit
+   * When the coupon was removed by request; null: not removed. A removed redemption stays ended, even if a credit
    * returns a discount.
    */
   readonly removedAt: Date | null;
@@ -82,7 +83,8 @@ export function refusalOf(
 
 /**
  * Returns the time to record for a new redemption: `now`, or 1 ms after the last redemption of the subscription if that
- * is later. `now` alone may be equal or earlier, because clocks of processes differ and a test clock can stand still.
+ * is later. The last redemption can be at `now` or later, because clocks of processes differ and a test clock can stand
+ * still.
  * @param before all redemptions of the subscription
  */
 export function redeemedAfter(
@@ -125,7 +127,7 @@ export function removed(
   return { ...redemption, endedAt: redemption.endedAt ?? removedAt, removedAt };
 }
 
-/** Returns the time to record for an end at `now`: `now`, or `redeemedAt` if that is later. */
+/** Returns the end to record: `now`, or `redeemedAt` if that is later. */
 function endOf({ redeemedAt }: CouponRedemption, now: Date): Date {
   return redeemedAt > now ? redeemedAt : now;
 }
@@ -139,8 +141,9 @@ export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date)
 }
 
 /**
- * Returns true if a coupon with duration `once` has nothing left to take off: `remainingAmount` is 0, or the coupon is
- * a percentage that gave a discount, and no part of the discount was returned.
+ * Returns true if a coupon with duration `once` has nothing left to take off:
+ * - `remainingAmount` is 0, or
+ * - the coupon is a percentage that gave a discount, and no discount was returned.
  */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
@@ -164,13 +167,13 @@ export interface AppliedRedemption {
   readonly redemptionId: string;
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
-  /** Discount that the coupon got back for another use, through credits and usage corrections on the invoice. */
+  /** Discount that credits and usage corrections on the invoice returned, and that the coupon can give again. */
   readonly returnedMinor: bigint;
   /** Discount that credits and usage corrections took back, but that cannot be given again. Not in `returnedMinor`. */
   readonly unusableMinor: bigint;
   /**
-   * Amount that the coupon can take off later invoices: the rest of the fixed amount, or of the returned discounts. 0
-   * if the duration is not `once`.
+   * Amount that the coupon can take off later invoices. For a fixed amount, its unused part. For a percentage, the
+   * returned discounts that were not given again. 0 if the duration is not `once`.
    */
   readonly unusedMinor: bigint;
   /**
@@ -181,9 +184,9 @@ export interface AppliedRedemption {
 }
 
 /**
- * Returns the redemption after an invoice on which the coupon gave a discount, or on which credits returned one. A
- * redemption with duration `once` ends when a percentage is first used, or when a fixed amount is used up. It becomes
- * active again if a discount is returned for another use, unless the coupon was removed.
+ * Returns the redemption after an invoice that gave or returned a discount. A redemption with duration `once` ends when
+ * a percentage is first used, or when a fixed amount is used up. It becomes active again if a discount is returned for
+ * another use, unless the coupon was removed.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
@@ -192,8 +195,8 @@ export function withApplied(
 ): CouponRedemption {
   const changesRest = amountMinor > 0n || returnedMinor > 0n;
   if (!changesRest && unusableMinor === 0n) return redemption;
-  // The invoice with the discount of the percentage was voided, so the percentage is unused again. A later correction
-  // of that invoice returns a discount, which must not become the limit of the percentage.
+  // The invoice that used the percentage was voided, so the percentage is unused again. A later usage correction of
+  // that invoice returns a discount. The returned discount must not limit the next use of the percentage.
   const { correctionsAmount } = redemption;
   const changeMinor = amountMinor - returnedMinor - unusableMinor;
   if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon }))
@@ -219,9 +222,9 @@ export function withApplied(
 /**
  * Returns the amount that a coupon with duration `once` can still take off.
  * - Percentage: `remainingAmount`.
- * - Fixed amount: `remainingAmount`, but at most the fixed amount minus the discounts in effect. Negative if invoices
- *   took off more than the fixed amount. This happens if an invoice that returned a discount is voided after another
- *   invoice used the discount again. Discounts returned later first make up for it.
+ * - Fixed amount: `remainingAmount`, but at most the fixed amount minus the discounts in effect. Negative if the
+ *   discounts in effect exceed the fixed amount. Example: a credit returns a discount, another invoice uses the
+ *   discount again, and the invoice with the credit is voided. Discounts that return later first reduce the excess.
  */
 export function restOf({ redemption, coupon }: RedeemedTerms): bigint | null {
   const { remainingAmount, appliedAmount } = redemption;
@@ -251,8 +254,8 @@ export interface OnceDiscounts {
   /** Sum of the discounts in minor units, less the discounts that credits and usage corrections returned. */
   readonly appliedMinor: bigint;
   /**
-   * True if the percentage counts as used: it discounted the charges of an invoice, or its first discount was on a
-   * usage correction. Giving a returned discount again does not count.
+   * True if the percentage counts as used. It does if it discounted the charges of an invoice, or if its first discount
+   * was on a usage correction. Giving a returned discount again does not count.
    */
   readonly isUsed: boolean;
 }
@@ -262,7 +265,7 @@ export interface InvoiceDiscount {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
   /**
-   * Discount that the coupon got back for another use, through credits and usage corrections on this invoice; absent:
+   * Discount that credits and usage corrections on this invoice returned, and that the coupon can give again; absent:
    * none.
    */
   readonly returnedMinor?: bigint;
@@ -271,7 +274,7 @@ export interface InvoiceDiscount {
    * in `returnedMinor`; absent: none.
    */
   readonly unusableMinor?: bigint;
-  /** Maximum of this invoice's discount, if only returned discounts could be given again; null or absent: none. */
+  /** Maximum of the discount of an invoice that could use only returned discounts. Null or absent: no maximum. */
   readonly limitMinor?: bigint | null;
   /** Part of `amountMinor` given on usage corrections, which bill late usage of earlier periods; absent: none. */
   readonly correctedMinor?: bigint;
@@ -309,8 +312,8 @@ export function withoutInvoice(
     correctionsAmount: 0n,
     remainingAmount: isPercentage && remainingAmount === null && rest <= 0n ? null : rest,
   };
-  // The percentage is unused again if no other invoice used it. Discounts on usage that corrections added to the void
-  // invoice do not use it up.
+  // The percentage is unused again if no other invoice used it. Usage corrections of the void invoice do not count as a
+  // use.
   const unused = {
     appliedAmount: 0n,
     correctionsAmount: greater(others.appliedMinor, 0n),

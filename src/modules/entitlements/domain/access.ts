@@ -6,9 +6,7 @@ export interface AccessState {
   readonly cancelAt: Date | null;
 }
 
-/**
- * Result of an access check. It is valid until the time `until` or, if that is null, until the subscription changes.
- */
+/** Result of an access check. Valid until `until`. If `until` is null, valid until the subscription changes. */
 export interface CustomerAccess {
   readonly isGiven: boolean;
   readonly until: Date | null;
@@ -17,9 +15,9 @@ export interface CustomerAccess {
 const NONE: CustomerAccess = { isGiven: false, until: null };
 
 /**
- * Checks if a subscription gives the entitlements of its plan and add-ons at `now`: while trialing or active, and while
- * past due until its grace period ends. Not before its start or first payment, while paused or unpaid, or after its
- * end.
+ * Checks if a subscription gives the entitlements of its plan and add-ons at `now`. It gives them while it is trialing
+ * or active, and while it is past due until its grace period ends. It gives nothing in any other status, and nothing
+ * from its scheduled end on.
  */
 export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,

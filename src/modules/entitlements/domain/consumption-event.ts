@@ -30,7 +30,9 @@ export function eventPropertiesOf(
   return Object.fromEntries([...fitting, [valueProperty, formatExact(quantity)]]);
 }
 
-/** Returns, by property, the first value that passes all of its filters; null if a property has no such value. */
+/**
+ * Returns, by property, the first value that passes all filters of the property; null if a property has no such value.
+ */
 function matchingValues(filters: readonly Filter[]): ReadonlyMap<string, string> | null {
   const fitting = new Map<string, string>();
   for (const { property, in: values } of filters) {

@@ -20,8 +20,8 @@ export interface SourceView {
   /** Null for a grant. */
   readonly subscriptionId: string | null;
   /**
-   * Quantity from this source, as a decimal string: the value of the plan, value times quantity of the add-on, or the
-   * balance of the grant. Null: no limit, or a boolean entitlement.
+   * Quantity from this source, as a decimal string. For a plan, its value. For an add-on, value times quantity. For a
+   * grant, its balance. Null: no limit, or a boolean entitlement.
    */
   readonly value: string | null;
   /** False if an add-on with mode `set` replaces this source. */
@@ -59,8 +59,8 @@ export interface CachedBalance {
 }
 
 /**
- * Returns true if the balance is still valid at `now`. A balance is valid until something that it was calculated from
- * ends: its window, a grant, a grace period or a subscription. It must then be recalculated.
+ * Returns true if the balance is still valid at `now`. A balance must be recalculated when something that it was
+ * calculated from ends: its window, a grant, a grace period or a subscription.
  */
 export function isValidAt(
   { row: { validUntil } }: { readonly row: Pick<BalanceRow, 'validUntil'> },
@@ -96,7 +96,10 @@ export function counterOf(row: BalanceRow): UsageCounter {
   return { window, coveredUntil, used, expiredGrantUsage, planUsage, notifiedThresholds };
 }
 
-/** If the window has changed, keeps only the notified thresholds that usage in the new window has reached. */
+/**
+ * Returns the row of a balance. If the window has changed, keeps only the notified thresholds that usage in the new
+ * window has reached.
+ */
 export function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;
   const window = windowOf(row);

@@ -18,9 +18,9 @@ import type { ResetWindow } from './reset-window';
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
-   * For a balance that has lost its window: former windows counted the usage before this time. A new window that
-   * includes such usage counts it as plan usage, so that it is not taken from grants. If the former window had no
-   * usage, this is its start. Null if the balance has a window, or never had one.
+   * Time up to which former windows counted usage, for a balance that has lost its window. It is the start of the
+   * former window if that window had no usage. A new window that includes usage from before this time counts this usage
+   * as plan usage, so that it is not taken from grants. Null if the balance has a window, or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
@@ -52,8 +52,8 @@ export interface EntitlementBalance {
 }
 
 /**
- * Returns the limit in the current window: allowance plus grants. Returns zero if the customer does not have the
- * entitlement; null if there is no limit, or for a boolean entitlement.
+ * Returns the limit in the current window, which is allowance plus grants. Returns zero if the customer does not have
+ * the entitlement. Returns null for a boolean entitlement, or if there is no limit.
  */
 export function limitOf({ entitlement, row }: EntitlementBalance): Rational | null {
   const { isEntitled, allowance, granted, expiredGrantUsage, planUsage } = row;
@@ -72,8 +72,10 @@ export function remainingOf(balance: EntitlementBalance): Rational | null {
 }
 
 /**
- * Returns true if the customer may use the entitlement now: a boolean entitlement if the customer has it, a static one
- * if its limit is above zero, a metered one if some quantity is left or overage is allowed.
+ * Returns true if the customer has the entitlement, and may use it now:
+ * - a boolean entitlement: always;
+ * - a static entitlement: if its limit is above zero, or if there is no limit;
+ * - a metered entitlement: if some quantity is left, if there is no limit, or if overage is allowed.
  */
 export function hasAccess(balance: EntitlementBalance): boolean {
   if (!balance.row.isEntitled) return false;
@@ -124,9 +126,9 @@ export function newlyReached(
  * Returns a copy of the counter with the total usage `used`, of which two parts are counted separately. The rest of
  * `used` is taken from active grants, or is overage.
  * - `expiredGrantUsage` stays the same if usage rises. If usage falls, for example because a usage event was voided, it
- *   falls by the same amount, but not below the part of `used` that subscriptions cannot cover.
- * - `planUsage` is the remaining usage, at most the amount that subscriptions can cover: the allowance (null: any
- *   usage) or the former `planUsage`, whichever is greater.
+ *   falls by the same amount. It does not fall below the part of `used` that subscriptions cannot cover.
+ * - `planUsage` is `used` less `expiredGrantUsage`, at most the amount that subscriptions can cover. This amount is the
+ *   allowance (null: any usage) or the former `planUsage`, whichever is greater.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -144,9 +146,9 @@ export function withUsed<
 }
 
 /**
- * Returns how much usage is taken from each grant. Leaves out usage that expired grants have covered. Grants cover only
- * usage beyond the allowance or, if that is greater, beyond `planUsage`. The allowance is used up before the grants,
- * because it lapses at the end of the window.
+ * Returns how much usage is taken from each grant. Grants cover only usage beyond the allowance or, if that is greater,
+ * beyond `planUsage`. The allowance is used up before the grants, because it lapses at the end of the window. Leaves
+ * out usage that expired grants have covered.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],

@@ -10,10 +10,10 @@ export interface FormerAllowance {
 
 /**
  * Returns the allowances that subscriptions gave up to now, in order of time. The stored allowance applies until the
- * first subscription ends, then the allowance of the remaining ones, and so on until `now`. A subscription that was
- * renewed counts with its new values once the former ones have ended.
+ * first subscription ends. Then the allowance of the remaining subscriptions applies until the next one ends, and so on
+ * until `now`. A renewed subscription counts with its new values after its stored values have ended.
  * @param ends by subscription id: time until which the subscription gave what is stored; at most `now`
- * @param given what the sources give now
+ * @param given present sources of the allowance
  */
 export function formerAllowances(
   { sources, allowance, isEntitled }: Pick<BalanceRow, 'sources' | 'allowance' | 'isEntitled'>,
@@ -48,9 +48,9 @@ export function allowanceAt(former: readonly FormerAllowance[], at: Date): Ratio
 }
 
 /**
- * Returns the allowance of the sources that have not ended, and of renewed ones with their new values. If a counted
- * add-on has ended and was not renewed, all sources that an add-on had replaced count again, because it is not stored
- * which add-on replaced them.
+ * Returns the allowance of the sources (plans and add-ons) that have not ended, and of renewed sources with their new
+ * values. Sources that an add-on had replaced count again if any counted add-on has ended and was not renewed. The
+ * balance does not store which add-on replaced them.
  */
 function without(
   sources: readonly SourceView[],

@@ -104,8 +104,8 @@ export function reset(
 }
 
 /**
- * Starts the window `next` for a balance without a window, or with one that has no end. No grant lapses: each keeps the
- * quantity that is left in it.
+ * Starts the window `next` for a balance without a window, or with a window that has no end. No grant lapses. Each
+ * grant keeps its remaining quantity.
  */
 export function carryInto(
   { counter, grants, ended }: Recalculation,
@@ -129,11 +129,11 @@ export function carryInto(
  * Returns the counter of a window that replaces the former window before its end, so that usage may count in both. Plan
  * usage stays plan usage. Usage taken from grants becomes expired grant usage, because it has already lowered the
  * balances of the grants. Keeps the notified thresholds.
- * - If the new window starts later, usage taken from grants may lie before it. Therefore only usage beyond the new
- *   allowance counts as taken from grants.
- * - If the new window starts earlier, other windows have already counted the usage between the two starts. It becomes
- *   plan usage, so that it is not taken from grants. Without a former window, this holds for usage before
- *   `coveredUntil`, the time up to which earlier windows counted usage.
+ * - If the new window starts later, usage taken from grants may lie before its start. Therefore only usage beyond the
+ *   new allowance counts as taken from grants.
+ * - If the new window starts earlier, other windows have already counted the usage between the two starts. This usage
+ *   becomes plan usage, so that it is not taken from grants.
+ * - Without a former window, the usage before `coveredUntil` becomes plan usage. Earlier windows have counted it.
  * @param former usage and grants before the replacement
  * @param allowance allowance of the former window
  */
@@ -144,9 +144,9 @@ export function counterOfReplacement(
     readonly window: ResetWindow;
     readonly used: Rational;
     /**
-     * Part of `used` from before the start of the former window or, without a former window, from before
-     * `coveredUntil`. Zero if the new window does not start before that time. Without a meter, it is either zero or all
-     * of `used`.
+     * Part of `used` that other windows may already have counted: the usage before the start of the former window.
+     * Without a former window, this is the usage before `coveredUntil`. Zero if the new window does not start before
+     * that time. Without a meter, it is either zero or all of `used`.
      */
     readonly earlier: Rational;
     readonly allowance: Rational | null;
@@ -180,11 +180,11 @@ export function lastEndOf(
 
 /**
  * Drops the window of a balance if the window has ended or has no usage. Only for a customer who has lost the
- * entitlement, or did not have it until now. Notes in `coveredUntil` up to when usage was counted, because a later
- * window may contain such usage.
+ * entitlement, or did not have it until now. Sets `coveredUntil` to the time up to which usage was counted, because a
+ * later window may contain such usage.
  * @param state contains the usage up to `lastEnd`, because later usage does not keep the window
- * @param lastEnd when the last subscription or grant ended, if known. Usage until then was counted, even after the
- *   window.
+ * @param lastEnd when the last subscription or grant ended; null: unknown. Usage up to this time was counted, even
+ *   usage after the end of the window.
  */
 export function dropUnneededWindow(
   state: Recalculation,
@@ -250,8 +250,9 @@ export function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): 
 }
 
 /**
- * Returns true if `other` is a new window that may contain usage that was already counted: it starts before the
- * counter's window ends or, without a window, before the time up to which former windows counted (`coveredUntil`).
+ * Returns true if `other` is a new window that may contain usage that was already counted. Such a window starts before
+ * the counter's window ends. If the counter has no window, it starts before `coveredUntil`, the time up to which former
+ * windows counted usage.
  */
 export function isReplacedBy(
   { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,

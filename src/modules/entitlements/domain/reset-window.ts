@@ -41,8 +41,8 @@ export interface WindowRule {
 const MAX_APART_MS = 10_000;
 
 /**
- * Returns the time at which a balance counts as read or changed: the latest of `now`, the start of its window, and the
- * start of the current billing period. A start is after `now` if a process whose clock is ahead has written it
+ * Returns the time at which a balance counts as read or changed. This is the latest of `now`, the start of its window,
+ * and the start of the current billing period. A start is after `now` if a process whose clock is ahead has written it
  * (decision 165). A start more than {@link MAX_APART_MS} after `now` is ignored, so that a balance recovers from a
  * wrong clock.
  * @param now time of this process, or of the test clock of the customer; not before the last change of the balance
@@ -82,8 +82,8 @@ function billingPeriodAt({ currentPeriod, anchor }: BillingSchedule, at: Date): 
   const found = periodContaining(anchor, at);
   invariant(found !== undefined, 'A period follows the current one.');
   const { startAt, endAt } = found;
-  // The first period of the anchor may be short, or the current period moved: in both cases the next period starts when the
-  // current one ends.
+  // The first period of the anchor may be short, or the current period may have moved. In both cases the next period
+  // starts when the current one ends.
   return { startAt: startAt < currentPeriod.endAt ? currentPeriod.endAt : startAt, endAt };
 }
 

@@ -24,8 +24,8 @@ export interface Feature {
   /** Meter that counts usage; only for type `metered`. */
   readonly meterId: string | null;
   /**
-   * Percentages of the limit, ascending. An event is recorded when a customer's usage reaches one of them. Ignored
-   * unless the type is `metered`, because earlier releases stored thresholds for all types.
+   * Percentages of the limit, ascending. An event is recorded when a customer's usage reaches one of the percentages.
+   * Ignored unless the type is `metered`. Earlier releases stored thresholds for all types.
    */
   readonly thresholds: readonly number[];
   /**
@@ -45,7 +45,7 @@ export type FeatureTerms = Pick<
 
 export type FeatureChange = ChangeOf<Feature, 'name' | 'unit' | 'thresholds' | 'metadata'>;
 
-/** Returns the faults of a feature that is not of type `metered` but has a meter or thresholds. */
+/** Returns the faults in the terms of a feature. Only type `metered` may have a meter or thresholds. */
 export function faultsOfFeature({
   type,
   meterId,

@@ -4,7 +4,7 @@ import type { AddonQuantity, BillingAnchorMode, PaymentBehavior } from './subscr
 export interface CreateSubscription {
   readonly customerId: string;
   readonly planId: string;
-  /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
+  /** Plan version that the client expects. Any other fails with `plan_version_changed`. Null: any version. */
   readonly planVersionId: string | null;
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
@@ -28,9 +28,9 @@ export type PlanVersionChoice = 'current' | 'latest' | { readonly id: string };
 /** New terms of a subscription. A null keeps the present plan, quantity or add-ons. */
 export interface ChangeSubscription {
   readonly planId: string | null;
-  /** Null: the `current` version if the plan stays the same (`planId` is null), the `latest` version of another plan. */
+  /** Plan version to change to. Null: `current` if `planId` is null, otherwise `latest`. */
   readonly planVersion: PlanVersionChoice | null;
-  /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
+  /** Plan version that the client expects. Any other fails with `plan_version_changed`. Null: any version. */
   readonly planVersionId: string | null;
   readonly quantity: string | null;
   readonly addons: readonly AddonQuantity[] | null;

@@ -66,7 +66,7 @@ function isRunning({ status }: Subscription): boolean {
  *   another quantity, in that of its own version. A change of the interval ends the period and starts a new one.
  * - Without proration, new prices start with the next period. A change of the interval is scheduled for the end of the
  *   period.
- * @param planPriceIds ids of the prices of all versions of the offer's plan
+ * @param planPriceIds ids of the prices of all versions of the new plan
  */
 export function decideChangeNow(
   snapshot: Snapshot,
@@ -126,7 +126,10 @@ export function decideChangeNow(
   });
 }
 
-/** Schedules a change for the end of the period. A no-op if the subscription already has the terms of the offer. */
+/**
+ * Schedules a change for the end of the period. A no-op if the subscription already has the plan version, quantity and
+ * add-ons of the offer.
+ */
 export function decideChangeAtEnd(
   snapshot: Snapshot,
   offer: Offer,
@@ -141,7 +144,7 @@ export function decideChangeAtEnd(
 
 /**
  * Returns true if one of `others` replaced `item` in an earlier change of the plan or of the same add-on. That change
- * has credited the prepaid charge of `item`, but the credit is still due if its invoice is void.
+ * credited the prepaid charge of `item`. If the invoice with the credit is void, the credit is still due.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -175,7 +178,8 @@ function decideIntervalChange(
     itemsEnded: held
       .filter(({ startAt }) => startAt <= now)
       .map(({ id, price }) => {
-        // For prices in arrears, this change bills the end. With `endedBy`, the next period would bill it again.
+        // For a price in arrears, this change bills the time up to `now`. With `endedBy`, the next period would bill
+        // the end again.
         const isCreditedAtEnd = price.timing === 'in_advance';
         return { ...endedItem(id, now), endedBy: isCreditedAtEnd ? changeEndOf(offer) : null };
       }),
@@ -242,7 +246,7 @@ export function decideUndo(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Works out a pause. Charges in advance are not credited, items with prices in arrears end now, and no further period
+ * Works out a pause. Charges in advance are not credited. Items with prices in arrears end now. No further period
  * starts. With proration by day, the date of the pause is billed.
  */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
@@ -265,8 +269,8 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 }
 
 /**
- * Works out the end of a pause. If the current period has not ended, it continues; otherwise a new period begins now.
- * With proration by day, the items that start again are charged for the date of the resume.
+ * Works out the end of a pause. If the current period has not ended, the period continues. Otherwise a new period
+ * begins now. With proration by day, the items that start again are charged for the date of the resume.
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;

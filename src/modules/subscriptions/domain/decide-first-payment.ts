@@ -5,8 +5,8 @@ import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
- * Works out the effect of reaching the time limit of the first payment: the subscription expires. But while a payment
- * is in flight, the subscription waits for its outcome, and has no due work until then.
+ * Works out what happens at the time limit of the first payment. Without a payment in flight, the subscription expires.
+ * With a payment in flight, the subscription waits for the outcome of the payment, and has no due work until then.
  */
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
   const { subscription } = snapshot;
@@ -47,7 +47,7 @@ export function decideEndUnpaid(
     {
       itemsEnded: items
         .filter(isBilledAfter(at))
-        // A metered item ends at its start, because none of its usage was sold.
+        // A metered item ends at its own start, so that its price applies to no usage.
         .map((item) => endedItem(item.id, isMetered(item) ? item.startAt : at)),
       periodChanged: closed,
       earned: earnedItems(closed, items, true),

@@ -140,7 +140,7 @@ function decideRenewal(
 
 /**
  * Works out the end of a subscription.
- * @param end `border`: at the end of a period; `termination`: within a period
+ * @param end `border`: the subscription ends at the end of a period; `termination`: within a period
  */
 export function decideEnd(
   snapshot: Snapshot,
@@ -190,8 +190,8 @@ export function decideEnd(
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
-              // Not shortened to `at`: an invoice for a change at the same instant belongs to this period, because no
-              // other period follows.
+              // Keeps the planned end of the period, although the subscription ends at `at`. A change at the same
+              // instant may have made an invoice. That invoice belongs to this period, because no other period follows.
               billingPeriod: spanOf(period),
               renewsAt: end === 'border' ? at : null,
               lines,
@@ -212,17 +212,17 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns the end of prepaid items without a credit, if the subscription ends at `at`: the end of the paid period or,
- * without one (in a trial, or before the first or after the last period), `at`.
+ * Returns the end of prepaid items that are not credited, if the subscription ends at `at`. This is the end of the paid
+ * period. It is `at` in a trial, before the first period and after the last period.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
 /**
- * Works out the end of the subscription of a deleted customer: at `now` or, if its next work was due earlier, at that
- * time. Bills nothing. Ends metered items at the start of the current period, which is not billed yet, so that no price
- * applies to the usage in this period.
+ * Works out the end of the subscription of a deleted customer, and bills nothing. The subscription ends at `now` or, if
+ * its next work was due earlier, at that time. The usage of the current period is not billed. Metered items therefore
+ * end at the start of this period, so that no price applies to the usage.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;
@@ -240,8 +240,8 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outco
 }
 
 /**
- * Returns, for each item with a price in advance, the request to credit the time from `unusedFrom` on. Includes items
- * that an earlier change ended and credited, because that credit is still due if its invoice is void.
+ * Returns one request per item with a price in advance, to credit the time from `unusedFrom` on. Includes items that an
+ * earlier change ended and credited. If the invoice with that credit is void, the credit is still due.
  * @param unit after a change: the proration unit of the new plan version; undefined: the unit of each credited line
  */
 export function creditsOf(

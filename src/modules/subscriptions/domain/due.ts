@@ -7,9 +7,11 @@ import {
 } from './subscription';
 
 /**
- * Returns when the next work is due: the earliest of the start, the end of the current period, a scheduled change and
- * the announcement of the trial's end. While the subscription waits for its first payment, only its expiry is due.
- * Null: no due work.
+ * Returns when the next work is due; null if there is none. While the subscription waits for its first payment, only
+ * its expiry is due. Otherwise this is the earliest of
+ * - the start of the subscription, or the end of its current period;
+ * - a scheduled change;
+ * - the announcement of the trial's end.
  */
 export function nextDueAt(
   subscription: Pick<Subscription, 'status' | 'startAt' | 'trialEndingAt' | 'incompleteExpiresAt'>,

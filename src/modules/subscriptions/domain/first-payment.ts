@@ -16,8 +16,8 @@ export function awaitingPayment(subscription: Subscription, now: Date): Subscrip
 }
 
 /**
- * Activates a subscription whose first invoice is paid. The first period began at the start of the subscription, not
- * with the payment, so it may have ended already.
+ * Activates a subscription whose first invoice is paid. The first period began at the start of the subscription, before
+ * the payment. It may have ended already.
  */
 export function activated(subscription: Subscription): Subscription {
   invariant(isAwaitingPayment(subscription), 'The subscription waited for this payment.');
@@ -30,8 +30,9 @@ export function activated(subscription: Subscription): Subscription {
 }
 
 /**
- * Returns true if the time limit of the first payment has passed at `now`, or if another process, whose clock may be
- * ahead, has already done the work due then. Only a payment in flight can then still activate the subscription.
+ * Returns true if the time limit of the first payment has passed at `now`. Also returns true if `nextBillingAt` is
+ * null: a process whose clock may be ahead has then already handled the time limit. After that, only a payment in
+ * flight can still activate the subscription.
  */
 export function isFirstPaymentOverdue(
   {

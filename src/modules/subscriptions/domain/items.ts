@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns a permanent end of an item: a later resume of the subscription does not undo it. */
+/** Returns the end of an item that a later resume of the subscription does not undo. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
@@ -51,22 +51,22 @@ export interface SwappedItems {
   readonly items: readonly SubscriptionItem[];
   readonly added: readonly SubscriptionItem[];
   readonly ended: readonly EndedItem[];
-  /** Ids of items whose end was planned by an earlier change, but that now continue. */
+  /** Ids of items that now continue, although an earlier change planned their end. */
   readonly reopened: readonly string[];
   readonly removed: readonly string[];
 }
 
 /**
- * Replaces the items of a subscription by the items of an offer, from `at` on.
- * - The items of the plan do not change if the plan version and the quantity stay the same. Their planned starts and
- *   ends stay planned. The same is true for the items of an add-on whose quantity stays the same.
- * - Any other item continues if the offer has the same price with the same quantity, even in another version of the
- *   plan.
- * - All other items end at `at`. Items that would start later are deleted.
- * - If only the quantity changes, and an earlier change planned new prices for the end of the period, these prices
- *   still start then. Until then, the present prices apply to the new quantity.
- * @param planPriceIds ids of the prices of all versions of the offer's plan. Null at the end of a period: all items are
- *   then of the plan of the subscription. Before, items of its former plan run after a change without proration
+ * Replaces the items of a subscription by the items of an offer (plan version and add-ons), from `at` on.
+ * - The items of the plan do not change if the plan version and the quantity stay the same. The items of an add-on do
+ *   not change if its quantity stays the same. Their planned starts and ends stay planned.
+ * - Another item continues if the offer has the same price with the same quantity, even in another version of the plan.
+ * - All remaining items end at `at`. Items that would start later are deleted.
+ * - If only the quantity changes, prices that an earlier change planned for the end of the period still start then.
+ *   Until then, the present prices apply to the new quantity.
+ * @param planPriceIds ids of the prices of all versions of the offer's plan. Null at the end of a period, when all
+ *   items belong to the plan of the subscription. Within a period, items of its former plan may still run after a
+ *   change without proration
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
@@ -80,7 +80,7 @@ export function swapItems(
     planPriceIds?.has(price.priceId) ?? before.planId === offer.planId;
   const touched = items.filter(({ addonId }) => !keepsTerms(before, offer, addonId));
   const left = touched.filter((item) => item.startAt <= at && isBilledAfter(at)(item));
-  // Without items that an earlier change ended at their own start: they are never billed.
+  // Leaves out items that an earlier change ended at their own start, because they are never billed.
   const later = touched.filter((item) => item.startAt > at && isBilledAfter(item.startAt)(item));
   const added: SubscriptionItem[] = [];
   const reopened: SubscriptionItem[] = [];
@@ -203,14 +203,17 @@ function quantityOf(
 }
 
 /**
- * Returns the quantity that an item has under an offer. It is unchanged if the price is flat or metered, or if the
- * offer does not have the add-on of the item.
+ * Returns the quantity that an item gets from an offer (plan version and add-ons). The quantity is unchanged if the
+ * price is flat or metered, or if the offer does not have the add-on of the item.
  */
 function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offer): string {
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
 }
 
-/** Returns true if `before` and `offer` both have the add-on or, if `addonId` is null, the same plan version. */
+/**
+ * Returns true if `before` and `offer` both have the add-on. If `addonId` is null, returns true if both have the same
+ * plan version.
+ */
 function keepsVersion(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   if (addonId === null) return before.planVersionId === offer.planVersionId;
   return quantityOf(before, addonId) !== null && quantityOf(offer, addonId) !== null;

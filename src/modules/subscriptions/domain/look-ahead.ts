@@ -16,9 +16,9 @@ export interface NextBilling {
 }
 
 /**
- * Returns the decisions that may make the next invoice: first `decided`, then those about the due work that follows if
- * no request changes the subscription. Each assumes that the decisions before it made no invoice, and treats a
- * subscription that waits for its first payment as active.
+ * Returns the decisions that may make the next invoice, in the order of their times. The first candidate is `decided`.
+ * The others are about the due work that follows if no request changes the subscription. Each decision assumes that the
+ * decisions before it made no invoice. A subscription that waits for its first payment counts as active.
  */
 export function* billingsAhead(
   snapshot: Snapshot,

@@ -29,7 +29,7 @@ export interface UsageLine extends Omit<
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
 > {
   readonly kind: 'usage';
-  /** Start of the billing period. Values that a weighted sum got since then carry over into `period`. */
+  /** Start of the billing period. Values that a weighted-sum meter got since then carry over into `period`. */
   readonly heldSince: Date;
   readonly meterId: string;
   readonly isByGroup: boolean;
@@ -57,8 +57,9 @@ export interface Billing {
   readonly renewsAt: Date | null;
   readonly lines: readonly BillingLine[];
   /**
-   * Late usage (accepted after its period was billed) is invoiced even without other lines: `closed` on the last
-   * invoice of the subscription, `billed` on any other invoice. Absent: only together with other lines.
+   * Set if late usage (accepted after its period was billed) is invoiced even without other lines. `closed`: for the
+   * last invoice of the subscription. `billed`: for any other invoice. Absent: late usage is invoiced only together
+   * with other lines.
    */
   readonly lateUsage?: 'billed' | 'closed';
 }
@@ -83,7 +84,7 @@ export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt
 export interface EarnedItems {
   readonly period: SubscriptionPeriod;
   readonly itemIds: readonly string[];
-  /** True if no item continues after the period. Charges for the time after it are then earned as well. */
+  /** True if no item continues after the period. Charges for the time after the period are then recognized as well. */
   readonly endsItems: boolean;
 }
 
@@ -94,9 +95,9 @@ export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
-  /** Items whose planned end is cleared. */
+  /** Ids of items that continue, although an earlier change planned their end. */
   readonly itemsReopened: readonly string[];
-  /** Items to delete: those that were planned to start later. */
+  /** Ids of items to delete, which were planned to start later. */
   readonly itemsRemoved: readonly string[];
   /** The period that was current before the decision, with its changes; null: unchanged. */
   readonly periodChanged: SubscriptionPeriod | null;

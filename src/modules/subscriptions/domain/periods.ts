@@ -81,9 +81,10 @@ export function periodsOverdue(subscription: Subscription, at: Date, max: number
 }
 
 /**
- * Returns the time at which a command takes effect: `now` or, if later, the last change of what is billed (the start of
- * the period, a pause, or the start or end of an item). It is later if a process whose clock is ahead made it. At `now`
- * it would count as planned, and its charges would not be credited. Ignores what is planned for the period's end.
+ * Returns the time at which a command takes effect: `now` or, if later, the last change of what is billed. Such a
+ * change is the start of the period, a pause, or the start or end of an item. It is after `now` if the clock of another
+ * process is ahead. A command at `now` would treat such a change as planned, and would not credit its charges. Ignores
+ * starts and ends that are planned for the end of the period or later.
  */
 export function commandTime(
   { subscription, items }: Pick<Snapshot, 'subscription' | 'items'>,
@@ -99,7 +100,7 @@ export function commandTime(
   );
 }
 
-/** Counted in days of local time. */
+/** Returns the end of a trial. Counts the days in local time. */
 export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   const trial = { mode: 'anniversary', startAt, timeZone, interval: 'day' } as const;
   return periodAt({ ...trial, intervalCount: days }, 0).endAt;
@@ -215,8 +216,8 @@ export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): Cre
 }
 
 /**
- * Returns the unit in which the end of an item is counted, if a change ended it. Null otherwise: the unit of the item's
- * own proration then applies.
+ * Returns the unit in which the end of an item is counted, if a change ended the item. Otherwise returns null: the unit
+ * of the item's own proration then applies.
  */
 function changeUnitOf({ endedBy }: Pick<SubscriptionItem, 'endedBy'>): 'day' | 'second' | null {
   switch (endedBy) {

@@ -91,17 +91,20 @@ export interface Subscription {
   readonly currentPeriodEndAt: Date | null;
   readonly pausedAt: Date | null;
   readonly cancelAt: Date | null;
-  /** When the cancellation was requested or, without a request, when the subscription ended. Null: not canceled. */
+  /**
+   * When the cancellation was requested. If the subscription ended without a request, when it ended. Null: not
+   * canceled.
+   */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
   /** When the next work (billing, an end or an announcement) is due; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * Time of the first refusal of due work since it last succeeded, for example because an invoice would exceed the
-   * maximum amount. Null: the last attempt succeeded.
+   * Time at which due work, such as a renewal, first failed since it last succeeded. Due work fails, for example, if an
+   * invoice would exceed the maximum amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
-  /** Error code of the last refusal; null if `renewalFailedAt` is null. */
+  /** Error code of the last failure; null if `renewalFailedAt` is null. */
   readonly renewalFailureCode: string | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
@@ -125,8 +128,9 @@ export interface SoldUsage {
 }
 
 /**
- * Cause of the end of an item, if it determines how the end is counted. `pause`: with proration by day, the date of the
- * pause is billed. `day_change`, `second_change`: a change to a plan version that counts the end by day or by second.
+ * Cause of the end of an item. Only causes that determine how the end is counted:
+ * - `pause`: with proration by day, the date of the pause is billed.
+ * - `day_change`, `second_change`: a change to a plan version that counts the end by day or by second.
  */
 export type ItemEnd = 'pause' | 'day_change' | 'second_change';
 
@@ -147,7 +151,7 @@ export interface SubscriptionItem {
   /** True if a pause of the subscription set `endAt`. A resume sets this field to false. */
   readonly isPaused: boolean;
   /**
-   * `endAt` as it was before a pause ended the item; a resume restores it. Null: no end was planned, or there was no
+   * `endAt` as it was before a pause ended the item. A resume restores it. Null: no end was planned, or there was no
    * pause.
    */
   readonly plannedEndAt: Date | null;
@@ -167,8 +171,8 @@ export interface SubscriptionPeriod {
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
   /**
-   * True if the period was ended by a change of the interval or the end of the subscription, or if it ended during a
-   * pause. Stays false at an ordinary renewal.
+   * True if a change of the interval or the end of the subscription ended the period, or if it ended during a pause.
+   * Stays false at an ordinary renewal.
    */
   readonly isClosed: boolean;
 }
@@ -201,14 +205,19 @@ export interface ScheduledChange {
   readonly createdAt: Date;
 }
 
-/** Input of a decision about a subscription. */
+/**
+ * A subscription with its items, newest period and scheduled change. Input of the functions that decide what to bill.
+ */
 export interface Snapshot {
   readonly subscription: Subscription;
   /** Items that had not ended before the newest period, and items that a pause ended. */
   readonly items: readonly SubscriptionItem[];
   /** The newest period; null if the subscription has not started. */
   readonly period: SubscriptionPeriod | null;
-  /** The scheduled change or cancellation; null: none. It must be applied or undone before another can be scheduled. */
+  /**
+   * The scheduled change or cancellation; null: none. A subscription has at most one: it must be applied or undone
+   * before another one can be scheduled.
+   */
   readonly pending: ScheduledChange | null;
 }
 

@@ -28,9 +28,9 @@ export interface BillableSpan {
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Returns the spans up to `now` in which a customer was subscribed, but the usage of a meter is never billed: in a
- * trial or a pause, or on a plan without a price for the meter. Leaves out spans whose usage carries over into a billed
- * period.
+ * Returns the spans up to `now` in which a customer was subscribed, but the usage of a meter is never billed. This is
+ * so in a trial or a pause, and on a plan without a price for the meter. Leaves out spans whose usage carries over into
+ * a billed period.
  */
 export function unbillablePeriods(
   subscribed: readonly SubscribedSpan[],
@@ -79,8 +79,8 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 
 /**
  * Returns the time from which events no longer affect the bills of a price whose values carry over. Normally this is
- * `endAt`. But if the subscription is paused, a resume can still bill values up to the planned end or `heldUntil`,
- * whichever is earlier. Returns that time if it is in the future.
+ * `endAt`. While the subscription is paused, a resume can still bill values up to the planned end of the price or
+ * `heldUntil`, whichever is earlier. Returns that time if it is in the future.
  * @param heldUntil time up to which values carry over
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {

@@ -13,7 +13,7 @@ export interface TaxRate {
   readonly inclusive: boolean;
   /** ISO 3166-1 alpha-2; for display only. */
   readonly country: string | null;
-  /** An inactive rate cannot be assigned to more customers; customers who have it keep it. */
+  /** An inactive rate cannot be assigned to more customers. Customers who have the rate keep it. */
   readonly isActive: boolean;
   readonly metadata: Metadata;
   /** Null: not archived. The API hides an archived rate. Customers who have the rate keep it. */
