@@ -70,10 +70,7 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/**
- * Items that had not ended before a given time, and items that a pause ended. Oldest first. If the time is null, all
- * items.
- */
+/** Items that had not ended before a given time (null: all items), and items that a pause ended. Oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -181,18 +178,15 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns subscriptions with their items, newest periods and scheduled changes, in the order of the given ids. Leaves
-   * out unknown ids. Locks the subscriptions by ascending id, so that two transactions do not deadlock.
+   * Returns snapshots (subscriptions with items, newest periods and scheduled changes) in the order of the given ids.
+   * Leaves out unknown ids. Locks the subscriptions by ascending id, so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
     return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
   }
 
-  /**
-   * Returns a customer's subscriptions that have not ended, with their items, newest periods and scheduled changes.
-   * Takes no lock.
-   */
+  /** Returns the snapshots of a customer's subscriptions that have not ended. Takes no lock. */
   async snapshotsOf(customerId: string): Promise<readonly Snapshot[]> {
     const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
     const found = await this.database.select(SubscriptionEntity, running, [customerId]);
@@ -207,11 +201,7 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /**
-   * Returns the periods of subscriptions that end at or after a given time, oldest first. If a subscription has several
-   * times, the earliest counts.
-   * @param since one time for each element of `ids`
-   */
+  /** Returns the periods that end at or after the earliest time given for their subscription, oldest first. */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],
@@ -297,10 +287,7 @@ export class SubscriptionsRepository {
     await this.database.insertMany(SubscriptionItemEntity, items);
   }
 
-  /**
-   * Writes decisions about different subscriptions. Also ends the leases by which workers have claimed the due work of
-   * these subscriptions.
-   */
+  /** Writes decisions about different subscriptions. Also ends the leases of workers on their due work. */
   async applyAll(outcomes: readonly Outcome[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateMany(
