@@ -14,7 +14,9 @@ export type ChangeOf<Stored, Field extends keyof Stored> = {
 
 type Changed = Pick<Versioned, 'updatedAt'>;
 
-/** A change that is dated further than this ahead of the clock of this process was made by a wrong clock. */
+/**
+ * Milliseconds that a change may be dated ahead of the clock of this process. Only a wrong clock writes a later date.
+ */
 export const MAX_AHEAD_MS = 60_000;
 
 /** Returns true if `date` is more than a minute after `limit`. Only a wrong clock writes such a date. */

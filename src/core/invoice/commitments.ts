@@ -55,7 +55,9 @@ export function trueUps(
   return { lines: added, cappedMinor };
 }
 
-/** Splits `amountMinor`, or the sum of the positive lines if that is less, over these lines by their amounts. */
+/**
+ * Splits `amountMinor` over the positive lines in proportion to their amounts. Splits at most the sum of these lines.
+ */
 function spread(amountMinor: bigint, lines: readonly LineAmount[]): (readonly [string, bigint])[] {
   const weights = lines.map((line) => nonNegative(line.amountMinor));
   const shares = allocate(lesser(amountMinor, total(weights)), weights);

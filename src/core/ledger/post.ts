@@ -17,10 +17,10 @@ export type RevenueLine = {
 };
 
 /**
- * Posts a finalized invoice. Debits the receivable with the total, after subtracting the applied credit. A negative
- * total becomes credit of the customer. Discounts are not subtracted from revenue, but debited to an account of their
- * own. If a deferred line of 100 has a discount of 20, 80 is deferred, and 20 is posted at once as revenue and as a
- * discount. Later, exactly the deferred amount is moved to revenue.
+ * Posts a finalized invoice. Debits the receivable with the total less the applied credit. A negative total becomes
+ * credit of the customer. Discounts are debited to an account of their own, and revenue is credited before discount. A
+ * deferred line of 100 with a discount of 20 defers 80, and posts 20 at once as revenue and as discount. Later, exactly
+ * the deferred amount is moved to revenue.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
@@ -116,8 +116,10 @@ export function postRefund(refund: {
 
 /**
  * Posts that the money of a succeeded refund came back from the customer's bank. Debits the cash clearing account of
- * the provider. Credits `toCreditMinor` less `recoveredMinor` to the customer's credit, `recoveredMinor` to the dispute
- * losses, and the rest of the amount to the refunds account.
+ * the provider with `amountMinor`, and credits:
+ * - the customer's credit with `toCreditMinor` - `recoveredMinor`
+ * - the dispute losses with `recoveredMinor`
+ * - the refunds account with `amountMinor` - `toCreditMinor`
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
@@ -172,8 +174,8 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. If the dispute was lost before, also reverses its loss, and gives
- * back the credit that it took from the customer.
+ * Posts disputed funds that a provider paid back. For a dispute that was lost before, also reverses the posted loss,
+ * and gives the customer back the credit that covered the dispute.
  * @throws InvariantError when a part is negative, or the parts exceed the amount.
  */
 export function postDisputeReinstated(reinstated: {

@@ -66,12 +66,14 @@ export type InvoiceTax = {
 };
 
 /**
- * Calculates the tax of an invoice. For each rate, the exact taxes of its lines are added up, rounded once, half away
- * from zero, and split over these lines by largest remainder. Inclusive tax is part of the line's amount:
- * net = amount / (1 + sum of the inclusive rates). If the inclusive taxes of a line would exceed its amount,
- * {@link withinAmounts} moves a minor unit of tax to another line. Exclusive rates apply to the net amount and do not
- * compound. An exempt or reverse-charge customer owes the amounts unchanged, without tax, and the result has a note.
- * Lines with `exactTaxes` keep these taxes even then.
+ * Calculates the tax of an invoice.
+ * - For each rate, the exact taxes of its lines are added up, rounded once, half away from zero, and split over these
+ *   lines by largest remainder.
+ * - Inclusive tax is part of the line's amount: net = amount / (1 + sum of the inclusive rates). If the inclusive taxes
+ *   of a line would exceed its amount, {@link withinAmounts} moves a minor unit of tax to another line.
+ * - Exclusive rates apply to the net amount and do not compound.
+ * - An exempt or reverse-charge customer owes the amounts unchanged, without tax, and the result has a note. Lines with
+ *   `exactTaxes` keep these taxes even then.
  * @throws InvariantError when a line names an unknown rate or names one rate twice, a rate is given twice, or a
  *   percentage is negative.
  */

@@ -69,8 +69,8 @@ export function periodEndsOf(anchor: BillingAnchor): (index: number) => Date {
 }
 
 /**
- * Returns the local time some months after the start of a period. If a DST change moved that start later, counts from
- * the local time that the change skipped, because later periods start at it again.
+ * Returns the local time some months after the start of a period. If a DST change skipped the local time of the start,
+ * such as 02:30, counts from the skipped time. Later periods start at 02:30 again.
  * @throws InvariantError when the number of months is not valid or the result is after the year 9999.
  */
 export function monthsAfter(startAt: Date, months: number, timeZone: string): Date {
@@ -99,8 +99,9 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
 }
 
 /**
- * Returns the period after a stored period, given the stored index and end. It starts at the stored end, because the
- * time zone data of this process may give this boundary another instant. Skips periods that end by that time.
+ * Returns the period after a stored period, given the stored index and end. The returned period starts at the stored
+ * end, even if newer time zone data gives this boundary another instant. Skips periods that end at or before the stored
+ * end.
  */
 export function periodFollowing(
   anchor: BillingAnchor,

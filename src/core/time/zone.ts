@@ -74,7 +74,7 @@ export function localHourAfter(instant: Date, timeZone: string): Date {
   return new Date(local.getTimeZoneTransition('next')?.epochMilliseconds ?? next.getTime());
 }
 
-/** For this folder only, because other code must not depend on `Temporal`. */
+/** Use only in this folder, because other code must not depend on `Temporal`. */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
   invariant(isTimeZone(timeZone), `${JSON.stringify(timeZone)} is not a time zone`);
@@ -82,8 +82,8 @@ export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime
 }
 
 /**
- * Returns the local time at `instant`, without its zone. If `instant` is where {@link toInstant} moves a local time that
- * a DST change skips, returns the skipped time.
+ * Returns the local time at `instant`, without its zone. {@link toInstant} moves a local time that a DST change skips
+ * to a later instant. For such an instant, returns the skipped time, e.g. 02:30 instead of 03:30.
  */
 export function toLocalBeforeMove(instant: Date, timeZone: string): Temporal.PlainDateTime {
   const zoned = toLocal(instant, timeZone);
