@@ -17,8 +17,8 @@ interface Call {
 }
 
 /**
- * Values of a request that the audit log stores. A call does not hold the request itself: the timer of an idle
- * connection holds the asynchronous context of the last request, and would hold the body with it.
+ * Values of a request that the audit log stores. A {@link Call} does not hold the request itself. An idle connection
+ * keeps the asynchronous context of its last request, and would keep the body of the request in memory.
  */
 interface AuditedRequest {
   readonly id: string;
@@ -49,7 +49,10 @@ export function currentCall(): Call | undefined {
   return calls.current;
 }
 
-/** Called by guards, because they are the first code that runs after the handler of a request is known. */
+/**
+ * Sets the operation name of a request, also for the audit log. Guards call this, because they are the first code that
+ * runs after the handler of a request is known.
+ */
 export function nameOperation(request: Request, operation: string): void {
   setOperation(request, operation);
   const audited = calls.current?.request ?? null;

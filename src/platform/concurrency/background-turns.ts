@@ -9,10 +9,10 @@ const MAX_PAUSE_AFTER_PIECE_MS = 250;
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
- * Limits the background work of a process while requests arrive, to about half of one core of the database server. Only
- * one piece of background work, such as a transaction, runs at a time. After a piece, all background work pauses for as
- * long as the piece took, but at most for {@link MAX_PAUSE_AFTER_PIECE_MS}. If the piece took longer, its own job still
- * pauses as long as the piece took, but at most for {@link MAX_PAUSE_OF_LONG_WORK_MS}.
+ * Limits the background work of a process to about half of one core of the database server while requests arrive.
+ * - Only one piece of background work, such as a transaction, runs at a time.
+ * - After a piece, all background work pauses as long as the piece took, up to {@link MAX_PAUSE_AFTER_PIECE_MS}.
+ * - The job of a longer piece pauses as long as the piece took, up to {@link MAX_PAUSE_OF_LONG_WORK_MS}.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();

@@ -83,7 +83,7 @@ interface UsageArchiveSettings {
 }
 
 /**
- * Returns null if usage events stay in the database for ever.
+ * Reads the settings of the usage archive. Returns null if usage events stay in the database for ever.
  * @throws {ConfigurationError} if events are to be archived and no directory is set
  */
 function readUsageArchive(settings: SettingsReader): UsageArchiveSettings | null {
@@ -216,7 +216,7 @@ export class Configuration extends ValidSettings {
   }
 
   /**
-   * Requires a configured database and encryption keys if other machines can call the service: the embedded database
+   * Requires a configured database and encryption keys if other machines can call the service. The embedded database
    * and a generated key are for trials only. A worker always needs a configured database.
    */
   private requirePersistentSetup(): void {

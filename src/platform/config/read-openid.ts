@@ -15,7 +15,7 @@ export interface OpenIdSettings {
 }
 
 /**
- * Returns null if `OIDC_ISSUER` is not set.
+ * Reads the settings of OpenID Connect. Returns null if `OIDC_ISSUER` is not set.
  * @throws {ConfigurationError} if settings are missing or contradict each other
  */
 export function readOpenId(settings: SettingsReader): OpenIdSettings | null {

@@ -19,9 +19,9 @@ export interface DueWork {
   /** Pause in milliseconds after a run that failed, or that returned false. */
   readonly idleMs: number;
   /**
-   * Claims some due items and processes them. Returns true if more items may be due now. An item that fails must not
-   * prevent others from being processed. If the run itself fails, the error is logged, and the next run follows after
-   * the pause.
+   * Claims some due items and processes them. Returns true if more items may be due now. A failing item must not
+   * prevent other items from being processed. If the run itself fails, the error is logged, and the next run follows
+   * after the pause.
    */
   readonly runDue: () => Promise<boolean>;
   /** True if the work never waits for other background work, because it is short and its results are needed soon. */

@@ -47,7 +47,7 @@ export class MonitoringServer implements OnApplicationShutdown {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Runs last in a shutdown, so that until then probes get the answer that the process is not ready. */
+  /** Runs last in a shutdown. Until then, probes get the answer that the process is not ready. */
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();

@@ -18,9 +18,12 @@ const MAX_HOLDERS = 50_000;
 const MAX_ADDRESSES = 25_000;
 /** From this number of addresses on, new IPv6 addresses are counted by /48, because one host can have a whole /48. */
 const MAX_NETWORKS = MAX_ADDRESSES / 2;
-/** The rest is left to IPv4 addresses, of which one host has few. */
+/**
+ * Number of addresses from which on new /48 networks are counted together. The remaining places are left to IPv4
+ * addresses, of which one host has few.
+ */
 const MAX_SITES = (MAX_ADDRESSES * 3) / 4;
-/** Name of a bucket by address, of usage or of other requests. */
+/** Name of a bucket that counts by address. The kind says if it counts usage requests or other requests. */
 const BY_ADDRESS = /^(?<kind>(?:usage-)?address:)(?<address>.*)$/;
 
 export interface LimitStatus {
@@ -38,10 +41,9 @@ interface Bucket {
 }
 
 /**
- * Counts requests by minute in memory, and exchanges the counts with other processes every second, so that no request
- * waits for the database. Between two exchanges, each process sees only its own new requests. Therefore a limit may be
- * exceeded by what the other processes admit in one second. While the database does not answer, each process counts
- * alone.
+ * Counts requests by minute in memory, and exchanges the counts with other processes every second. No request therefore
+ * waits for the database. Between two exchanges, a process does not see the new requests of other processes, so a limit
+ * can be exceeded by what they admit in one second. While the database does not answer, each process counts alone.
  */
 @Injectable()
 export class RateLimits
@@ -70,7 +72,10 @@ export class RateLimits
     clearInterval(this.timer);
   }
 
-  /** Waits here, because Nest would delay `onModuleDestroy` of other modules, which then go on claiming work. */
+  /**
+   * Waits for a running exchange of counts. It waits in this hook, because waiting in `onModuleDestroy` would delay the
+   * same hook of other modules, which would go on claiming work.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await this.sharing;
   }
@@ -166,9 +171,12 @@ export class RateLimits
 
 interface Place {
   readonly isAddress: boolean;
-  /** Number of buckets, of addresses or of holders of a credential, from which on a new caller is counted in the bucket `wider`. */
+  /**
+   * Maximum number of buckets of this kind: of addresses, or of holders of a credential. Above it, a new caller is
+   * counted in the bucket `wider`.
+   */
   readonly maxBuckets: number;
-  /** Bucket of several callers; null: the bucket is made however many there are. */
+  /** Bucket that several callers share. Null: the bucket is made, however many buckets there are. */
   readonly wider: string | null;
 }
 

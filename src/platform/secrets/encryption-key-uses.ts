@@ -90,11 +90,11 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of all keys except `keyId` and keys that are retired already. After that, no process that encrypts
-   * with one of these keys can start.
+   * Sets the status of all other keys than `keyId`. Skips keys that are already retired. After that, no process that
+   * encrypts with one of these keys can start.
    * @returns the ids of the keys whose status was set
-   * @throws {ConfigurationError} when a running process encrypts with one of these keys; also when a key to be
-   *   `retired` is `in_use`, because a process has begun to use it during the rotation
+   * @throws {ConfigurationError} when a running process encrypts with one of these keys. Also when a key to be
+   *   `retired` is `in_use`, because a process has begun to use it during the rotation.
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
     return this.database.transaction(async () => {

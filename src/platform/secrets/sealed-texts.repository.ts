@@ -7,7 +7,7 @@ export interface SealedText {
   readonly sealed: string;
 }
 
-/** Some rows of a table, in the order of their keys. */
+/** Rows of a table that are read together, in the order of their keys. */
 interface SealedPage {
   /** Key of the last row that was read; null if there were no more rows. */
   readonly lastKey: string | null;

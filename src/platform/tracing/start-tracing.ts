@@ -76,9 +76,9 @@ export async function startTracing(logger: Logger): Promise<() => Promise<void>>
 }
 
 /**
- * Makes an agent use each connection for one request, and for at most `timeoutMs`. The exporter itself limits only the
- * time without a byte: a receiver that never ends its answer would keep an export running, and the exporter stops
- * exporting when 30 are running.
+ * Makes an agent use each connection for one request, and for at most `timeoutMs`. The exporter itself only limits the
+ * time without a byte, so a receiver that never ends its answer would keep an export running. The exporter stops
+ * exporting when 30 exports are running.
  */
 function limited(agent: Agent, timeoutMs: number): Agent {
   const connect = agent.createConnection.bind(agent);
