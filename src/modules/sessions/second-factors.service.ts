@@ -32,9 +32,9 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Second factors of admins. A code is checked while the factor is locked, so that it is accepted only once. Methods
- * that change a factor lock the admin before the factor, except {@link use}, which locks only the factor. Callers must
- * limit the number of attempts.
+ * Second factors of admins. A code is checked while the factor is locked, so that the code is accepted only once. Lock
+ * order: first the admin, then the factor. {@link use} locks only the factor. Callers must limit the number of
+ * attempts.
  */
 @Injectable()
 export class SecondFactorsService {

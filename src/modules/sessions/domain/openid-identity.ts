@@ -36,7 +36,8 @@ const EQUAL_TO_ASCII = /[\u037e\u1fef\u212a]/;
 
 /**
  * Joins the claims of the ID token and of the UserInfo endpoint. The ID token is signed, so its claims take precedence.
- * Takes `email_verified` only from a source that has the resulting email, because the emails of the two may differ.
+ * The two sources may have different emails. `email_verified` is therefore taken only from a source that has the joined
+ * email.
  */
 export function joinClaims(idToken: PersonClaims, userInfo: PersonClaims): PersonClaims {
   const joined = { ...userInfo, ...idToken };
