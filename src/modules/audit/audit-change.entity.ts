@@ -13,7 +13,10 @@ import { ReferenceColumn } from '../../platform/database';
 @Index('audit_change_object_index', ['objectId'])
 export class AuditChangeEntity {
   @ReferenceColumn() readonly entryId!: string;
-  /** Next value of the sequence `audit_change_position`. Transactions that are rolled back leave gaps. */
+  /**
+   * Next value of the sequence `audit_change_position`. Positions have gaps, because a transaction that is rolled back
+   * uses up its values.
+   */
   @PrimaryColumn({ type: 'bigint' }) readonly position!: string;
   /** Equals `created_at` of the audit entry of this change. */
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly createdAt!: Date;

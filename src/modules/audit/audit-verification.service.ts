@@ -24,9 +24,11 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals (checksums) of dropped changes that do not continue the one before (wrong number or first position). */
+  /**
+   * Seals (checksums) of dropped changes that do not continue the seal before them (wrong number or first position).
+   */
   readonly breaks: readonly Seal[];
-  /** Seals (checksums) of dropped changes for which there are still rows. */
+  /** Seals (checksums) of dropped changes for which rows are still stored. */
   readonly added: readonly Seal[];
 }
 
@@ -74,9 +76,9 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that the seal has
-   * no rows and continues the seal before it. An unreadable row is a fault of its seal; all other rows are still
-   * compared.
+   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that no rows are
+   * left for the seal, and that the seal continues the seal before it. An unreadable row is a fault of its seal. All
+   * other rows are still compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {
@@ -131,7 +133,9 @@ export class AuditVerificationService {
     return { sealCount, sealedChanges, lastSeal, faults };
   }
 
-  /** Looks at one month after the other, because a statement over the whole log could take too long. */
+  /**
+   * Finds entries without a change, one month at a time, because one statement over the whole log could take too long.
+   */
   private async findEmptyEntries(): Promise<readonly string[]> {
     const months = await this.drops.findDroppableMonths();
     const starts = [
