@@ -9,7 +9,7 @@ export interface StudioSettings {
    */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
   /**
-   * True if admins who sign in with a password must have a second factor. Admins without one can do nothing but enrol
+   * True if admins who sign in with a password must have a second factor. Admins without a second factor can only enrol
    * one.
    */
   readonly secondFactorRequired: boolean;
