@@ -26,7 +26,10 @@ const EXPLAINED = [
   SchemaError,
 ];
 
-/** Returns the text to print: what is wrong and which setting to correct, or for a program defect the stack trace. */
+/**
+ * Returns the text to print. It says what is wrong and which setting to correct. For a program defect, it is the stack
+ * trace.
+ */
 export function explainFailure(error: unknown): string {
   if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code = '', syscall, message, stack } = error as NodeJS.ErrnoException;
