@@ -70,8 +70,8 @@ const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Maximum body of a usage report: enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 /**
- * Memory, in bytes, to reserve for an NDJSON body, which is read in chunks: at most 2 MiB for two unfinished lines, and
- * 1 MiB for lines that wait to be stored.
+ * Memory, in bytes, to reserve for an NDJSON body. The body is read in chunks. It needs at most 2 MiB for two
+ * unfinished lines, and 1 MiB for lines that wait to be stored.
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 

@@ -11,7 +11,7 @@ import { EmbeddedPostgresError } from '../packages/embedded-postgres';
 /** SQLSTATEs for an unknown role or wrong password, a missing database, and a missing schema. */
 const DATABASE_REFUSES = /^(28...|3D000|3F000)$/;
 
-/** SQLSTATE `insufficient_privilege`. */
+/** SQLSTATE `insufficient_privilege`: the database user lacks a right. */
 const RIGHT_MISSING = '42501';
 
 /** SQLSTATE `query_canceled`, usually caused by the statement timeout. A lock timeout has another SQLSTATE. */

@@ -143,8 +143,8 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
 }
 
 /**
- * Stops the process on a signal, in this order: the process reports that it is not ready, claims no new work,
- * finishes work in flight, closes its connections, and stops the embedded server.
+ * Stops the process on a signal. The process takes these steps in order: it reports that it is not ready, claims no new
+ * work, finishes work in flight, closes its connections, and stops the embedded server.
  */
 function stopOnSignal(running: Running, configuration: Configuration, logger: Logger): void {
   const stop = async (signal: string): Promise<void> => {

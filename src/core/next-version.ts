@@ -1,4 +1,7 @@
-/** Largest version that fits an `integer` column. After it comes 1, because versions are only tested for equality. */
+/**
+ * Largest version that fits an `integer` column. The version after it is 1, because versions are only tested for
+ * equality.
+ */
 export const MAX_VERSION = 2_147_483_647;
 
 /** A stored object with a version. Each change raises the version by one; {@link MAX_VERSION} is followed by 1. */

@@ -15,8 +15,8 @@ export function printableText(text: string): string {
 }
 
 /**
- * Encloses a part of a printed text in isolate characters (UAX #9), so that right-to-left text in it, such as an Arabic
- * name, does not reorder the text around it.
+ * Encloses a part of a printed text in isolate characters (UAX #9). Right-to-left text in this part, such as an Arabic
+ * name, then does not reorder the text around it.
  */
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`;

@@ -9,9 +9,9 @@ const DECIMAL = new RegExp(
 );
 
 /**
- * Parses a quantity or unit price as the API writes it: an optional minus, at most {@link MAX_INTEGER_DIGITS} digits
- * before and {@link MAX_FRACTION_DIGITS} digits after the point, without exponent, leading zeros or spaces.
- *
+ * Parses a quantity or unit price as the API writes it, such as `-12.50`. Accepts an optional minus, at most
+ * {@link MAX_INTEGER_DIGITS} digits before the point and at most {@link MAX_FRACTION_DIGITS} digits after it. Refuses
+ * exponents, leading zeros and spaces.
  * @throws InvariantError for any other text. Validate external input first.
  */
 export function parseDecimal(text: string): Rational {

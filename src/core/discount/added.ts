@@ -63,8 +63,8 @@ export function discountAdded(
 }
 
 /**
- * Returns the amount to which each percentage applies, by redemption id: the sum of the lines that the coupon may
- * discount, less the discounts of the percentages before it.
+ * Returns the amount to which each percentage applies, by redemption id. It is the sum of the lines that the coupon may
+ * discount, less the discounts of the percentages applied earlier.
  */
 export function percentageBases(
   lines: readonly DiscountableLine[],

@@ -18,9 +18,9 @@ import type { TaxShare } from '../tax';
  * line that lowers it to its maximum. The amounts can be negative.
  */
 export type LeftTogether = {
-  /** Without any tax. */
+  /** Net amount that can still be credited, without any tax. */
   readonly netMinor: bigint;
-  /** One share for each rate. */
+  /** Tax that can still be credited, with one share for each tax rate. */
   readonly taxShares: readonly TaxShare[];
 };
 

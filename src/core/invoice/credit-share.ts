@@ -71,10 +71,10 @@ export function creditShare<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units. If
- * `hasOneSetOfRates`, the rates are applied to the part, up to the tax that is left. Otherwise, the tax that is left at
- * each rate is split in proportion: half of the held amount gets half of the tax. The last part gets all tax that is
- * left, so that the credits together return exactly the billed tax.
+ * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units.
+ * - With `hasOneSetOfRates`: applies the rates to the part, up to the tax that is left.
+ * - Otherwise: splits the tax that is left at each rate in proportion. Half of the held amount gets half of the tax.
+ * - The last part gets all tax that is left, so that the credits together return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,

@@ -51,8 +51,8 @@ export function postInvoice(invoice: {
 }
 
 /**
- * Posts a succeeded payment: debits the cash clearing account of the provider. Credits the part that pays an invoice to
- * the receivable, and the rest to the customer's credit.
+ * Posts a succeeded payment. Debits the cash clearing account of the provider. Credits `toReceivableMinor`, which pays
+ * an invoice, to the receivable. Credits the remaining amount to the customer's credit.
  * @throws InvariantError when `toReceivableMinor` is negative or exceeds the amount.
  */
 export function postPayment(payment: {
@@ -95,8 +95,8 @@ export function postPaymentReturned(returned: {
 
 /**
  * Posts a succeeded refund. Credits the whole amount to the cash clearing account of the provider. Debits
- * `fromCreditMinor` to the customer's credit: the part that is covered by available credit from the refunded payment.
- * Debits the rest to the refunds account, where it balances a credit note that is settled as a refund.
+ * `fromCreditMinor` to the customer's credit: this part is covered by available credit from the refunded payment.
+ * Debits the remaining amount to the refunds account, where it balances a credit note that is settled as a refund.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
@@ -154,8 +154,8 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute: credits the amount to the `disputed` account. Debits `fromCreditMinor` to the customer's
- * credit, and the rest to the dispute losses.
+ * Posts a lost dispute. Credits the amount to the `disputed` account. Debits `fromCreditMinor` to the customer's
+ * credit, and the remaining amount to the dispute losses.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {

@@ -48,7 +48,7 @@ export function rate(price: Price, usage: Usage): RatedAmount {
   }
 }
 
-/** Returns the amount of a line before rounding: `exact` times the proration, if there is one. */
+/** Returns the amount of a line before rounding: `exact` times the proration, or `exact` if the proration is null. */
 export function exactAtLine(exact: Rational, proration: Proration | null): Rational {
   return proration === null ? exact : multiply(exact, factorOf(proration));
 }

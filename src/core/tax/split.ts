@@ -11,7 +11,10 @@ export type RateSplit = {
   readonly denominator: bigint;
 };
 
-/** Rounds the sum of the exact taxes once, half away from zero, and splits it over the lines by largest remainder. */
+/**
+ * Rounds the sum of the exact taxes once, half away from zero. Splits the rounded tax over the lines by largest
+ * remainder.
+ */
 export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Rational[]): RateSplit {
   const shares = overCommonDenominator(exactTaxes);
   const taxMinor = roundToInteger(sum(exactTaxes));

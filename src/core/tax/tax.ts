@@ -15,9 +15,9 @@ import { splitByExactTaxes, withinAmounts } from './split';
 
 export type AppliedTaxRate = {
   readonly taxRateId: string;
-  /** A percent as a decimal string: `"20"`. */
+  /** Percentage as a decimal string: `"20"` is a fifth. */
   readonly percentage: string;
-  /** True when line amounts include this tax. */
+  /** True if line amounts include this tax. */
   readonly inclusive: boolean;
 };
 
@@ -45,7 +45,7 @@ export type TaxedLine = {
   readonly lineId: string;
   /** Amount without any tax: the line's amount less the inclusive tax in it. */
   readonly netMinor: bigint;
-  /** Sum over all rates, inclusive and exclusive. */
+  /** Sum of the taxes of all rates, inclusive and exclusive. */
   readonly taxMinor: bigint;
   /** Net amount and tax: what the customer owes for the line. */
   readonly grossMinor: bigint;

@@ -13,8 +13,8 @@ const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
 };
 
 /**
- * Returns true if a period is so long that it certainly has more than `max` windows. False does not mean that it has
- * fewer: only {@link windowsOf} counts the windows.
+ * Returns true if a period is so long that it certainly has more than `max` windows. If false, the period may still
+ * have more windows: only {@link windowsOf} counts them.
  */
 export function isTooLongFor(
   { startAt, endAt }: Period,

@@ -60,9 +60,9 @@ export function monthOfYearBefore(instant: Date, timeZone: string): Date {
 }
 
 /**
- * Returns the next instant at which an hour starts on the wall clock of `timeZone`; in Kathmandu, for example, hours
- * start at a quarter past the UTC hour. If the clock changes before that, as in Chatham at 02:45, returns the instant of
- * the change.
+ * Returns the next instant at which an hour starts on the wall clock of `timeZone`. In Kathmandu, for example, hours
+ * start at a quarter past the UTC hour. If the clock changes before that, as in Chatham at 02:45, returns the instant
+ * of the change.
  * @throws InvariantError when the zone is unknown.
  */
 export function localHourAfter(instant: Date, timeZone: string): Date {

@@ -23,7 +23,7 @@ export interface UsageTotals {
   readonly distinctValues: bigint;
 }
 
-/** Totals by group key: the {@link Group} as JSON. */
+/** Totals by group key. A group key is the {@link Group} as JSON. */
 export type TotalsByGroup = ReadonlyMap<string, UsageTotals>;
 
 /** Fields of a meter on which the quantity depends. */

@@ -98,7 +98,7 @@ export class ApiKeysService {
     return this.keys.page(request);
   }
 
-  /** Returns true if there is a key that is neither revoked nor expired. */
+  /** Returns true if there is a key that is not revoked and not expired. */
   hasUsableKey(): Promise<boolean> {
     return this.keys.hasUsableKey(this.clock.now());
   }

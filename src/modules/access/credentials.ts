@@ -66,7 +66,7 @@ export class Credentials {
     return this.load(hash, credential.startsWith(TOKEN_PREFIX));
   };
 
-  /** Clears only the cache of this process. The caches of other processes expire within {@link CACHE_MS}. */
+  /** Clears the cache of this process. The caches of other processes expire within {@link CACHE_MS}. */
   forgetAll(): void {
     this.cache.clear();
     this.loading.clear();

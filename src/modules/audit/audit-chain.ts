@@ -18,9 +18,9 @@ const NO_SUCH_NUMBER = 2n ** 40n;
 
 export interface CheckedSeal {
   readonly number: bigint;
-  /** Null: the stored row is damaged, so that the database fails to read it. */
+  /** The seal; null if the stored row is damaged, so that the database fails to read it. */
   readonly seal: Seal | null;
-  /** Null: the seal (checksum) matches its changes. */
+  /** Reason why the seal (checksum) does not match its changes; null if it matches. */
   readonly fault: SealFault | null;
 }
 
@@ -30,7 +30,7 @@ export interface CheckedSeal {
  */
 interface SealableChanges {
   readonly to: bigint;
-  /** Null: all rows of the changes are damaged, so that the database fails to read them. */
+  /** Content of the range; null if all rows of the changes are damaged, so that the database fails to read them. */
   readonly content: SealedChanges | null;
 }
 
@@ -102,8 +102,8 @@ export class AuditChain {
 
   /**
    * Returns the longest range of readable changes that begins after the position `from` and ends at or before `to`. If
-   * the first change is unreadable, returns only the unreadable changes before the first readable one. A seal over both
-   * kinds would protect no content.
+   * the first change is unreadable, returns only the unreadable changes at the beginning. A seal over readable and
+   * unreadable changes would protect no content.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);
@@ -150,7 +150,8 @@ export class AuditChain {
 
   /**
    * Returns the result of `reads`, or null if the database cannot read a row that is needed. After a failure, tries
-   * again with indexes only. A scan of the table also reads other rows, and the damaged row may be one of those.
+   * again with indexes only. A scan of the table also reads rows that are not needed, and the damaged row may be one of
+   * these rows.
    */
   private async readOrNull<Result>(reads: () => Promise<Result>): Promise<Result | null> {
     const result = await nullIfUnreadable(this.database, reads);

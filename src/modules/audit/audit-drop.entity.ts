@@ -2,7 +2,7 @@ import { Check, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { BigIntColumn, InstantColumn } from '../../platform/database';
 import type { AuditDrop } from './domain/audit-drop';
 
-/** A month whose partitions were dropped. Append-only. */
+/** Record that the partitions of a month were dropped. Append-only. */
 @Entity('audit_drop')
 @Check(
   'audit_drop_counts_check',

@@ -52,7 +52,7 @@ const DIFFERENCES = `
   LIMIT 1`;
 
 interface MonthRange {
-  /** Last position of the changes; null: the month has no changes. */
+  /** Position of the last change of the month; null: the month has no changes. */
   readonly last: bigint | null;
   readonly changeCount: bigint;
   readonly entryCount: bigint;

@@ -90,7 +90,7 @@ const WITHIN = changesWhere(
 const AT = changesWhere('change.position = ANY ($6::bigint[]) ORDER BY change.position');
 
 /**
- * Positions of the changes of matching entries, whatever object they change. The position is 0 for an entry without a
+ * Selects the positions of the changes of matching entries, for all objects. The position is 0 for an entry without a
  * change.
  */
 const POSITIONS = `

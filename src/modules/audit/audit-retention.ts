@@ -72,7 +72,7 @@ export class AuditRetention implements OnModuleInit {
     return false;
   }
 
-  /** Logs why a month is kept, unless the fault comes from another process that has just dropped the month. */
+  /** Logs why a month is kept. Logs nothing if another process has just dropped the month, which explains the fault. */
   private async keep(month: string, seal: bigint, fault: SealFault): Promise<false> {
     if (!(await this.drops.findDroppableMonths()).includes(month)) return false;
     const text = 'a month of the audit log is kept, because it does not match its seals';

@@ -22,7 +22,7 @@ const POSITIONS_PER_SEAL = 1_000n;
 interface Mark {
   readonly position: bigint;
   readonly transaction: bigint;
-  /** Start of the server that gave the number. */
+  /** Start time of the server that gave the transaction number. */
   readonly server: string;
 }
 

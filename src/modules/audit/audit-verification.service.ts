@@ -46,7 +46,7 @@ export interface AuditVerification {
   readonly sealedChanges: number;
   /** Number of changes after the last seal (checksum); 0 if the database cannot count them. */
   readonly unsealedChanges: number;
-  /** Last readable seal (checksum over changes); null if there is none. */
+  /** Last readable seal (checksum over changes); null if there is no readable seal. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
   /** Ids of entries without a change. The engine writes no such entry. */

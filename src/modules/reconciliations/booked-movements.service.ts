@@ -25,8 +25,8 @@ export class BookedMovementsService {
   ) {}
 
   /**
-   * Returns a function that finds the booked payment or refund for a reported charge or refund: first by the provider's
-   * id, then by our id in the metadata. The function returns null if nothing is booked.
+   * Returns a function that finds the booked payment or refund for a reported charge or refund. The function searches
+   * by the provider's id, then by our id in the metadata. It returns null if nothing is booked.
    * - A refund found by our id must not have another id at the provider, another payment or another amount. Otherwise
    *   somebody copied the metadata, and the function returns null.
    * - A charge found by our id may have another id at the provider: it is a second charge of the payment.

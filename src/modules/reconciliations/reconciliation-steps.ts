@@ -37,7 +37,7 @@ export interface ReconciliationStep {
 /** A booked payment or refund, and its counterpart in the provider's list. The two seem to differ. */
 interface PossibleDifference {
   readonly booked: BookedMovement | null;
-  /** null: the provider did not list the object. */
+  /** Object in the provider's list; null: the provider did not list the object. */
   readonly reported: ProviderMovement | null;
   /** Position at which the run continues after this object. */
   readonly position: string;

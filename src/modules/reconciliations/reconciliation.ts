@@ -39,9 +39,9 @@ export interface Reconciliation {
   readonly version: number;
   readonly provider: ListingProvider;
   readonly status: ReconciliationStatus;
-  /** Set at the first failure; `status` becomes `failed` only after the phase `clean`. Null: no failure. */
+  /** Reason of the first failure; null: no failure. `status` becomes `failed` only after the phase `clean`. */
   readonly failureCode: ReconciliationFailure | null;
-  /** Period `[fromAt, toAt)`. */
+  /** Start of the compared period, which is `[fromAt, toAt)`. */
   readonly fromAt: Date;
   readonly toAt: Date;
   readonly phase: Phase;

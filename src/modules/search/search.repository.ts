@@ -160,9 +160,11 @@ export class SearchRepository {
 
   /**
    * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part of
-   * the query. Ranks them by their {@link SearchSource.names}, such as name, code and number: a name equal to the query
-   * as typed, a name equal to its text, a name that begins with one of these, all others. Equal ranks are sorted by
-   * title.
+   * the query. Ranks them by how their {@link SearchSource.names}, such as name, code and number, match:
+   * 1. A name equals the query as typed.
+   * 2. A name equals the text of the query.
+   * 3. A name begins with the query as typed, or with its text.
+   * 4. All other objects. Equal ranks are sorted by title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */

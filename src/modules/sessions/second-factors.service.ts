@@ -60,8 +60,8 @@ export class SecondFactorsService {
   }
 
   /**
-   * Returns true if the studio requires second factors and the admin has no enabled one. In a session that began with a
-   * password, the admin must then enrol one before doing anything else.
+   * Returns true if the studio requires second factors and the admin has no enabled factor. In a session that began
+   * with a password, the admin must then enrol a factor before doing anything else.
    */
   isMissing(adminId: string): Promise<boolean> {
     return this.factors.isMissing(adminId);

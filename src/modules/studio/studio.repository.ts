@@ -65,7 +65,7 @@ export class StudioRepository {
 
   /**
    * Locks all active owners and the admin with this id, in the order of their ids, until the transaction ends.
-   * Concurrent deactivations therefore run one after the other, and the second one sees the result of the first.
+   * Concurrent deactivations therefore run one after the other, and each sees the results of earlier ones.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
     const tail = `WHERE id = $1 OR (role = 'owner' AND is_active) ORDER BY id FOR UPDATE`;

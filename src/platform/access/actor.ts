@@ -8,11 +8,11 @@ import { ANONYMOUS, type Principal, principalOf, principalWith } from './princip
 /** Actor of changes that background jobs make. */
 const WORKER = 'worker';
 
-/** A request or a command that may change something, and its caller. */
+/** A request or command that may change something, with its caller. */
 interface Call {
-  /** Replaced only by {@link actAsAdmin}. */
+  /** Caller of the request or command. Only {@link actAsAdmin} replaces it. */
   principal: Principal;
-  /** Null for a command. */
+  /** Request that the audit log stores; null for a command. */
   readonly request: AuditedRequest | null;
 }
 
@@ -23,7 +23,7 @@ interface Call {
 interface AuditedRequest {
   readonly id: string;
   readonly address: string | null;
-  /** Set by {@link nameOperation}. */
+  /** Name of the operation. {@link nameOperation} sets it once the handler is known. */
   operation: string;
 }
 
@@ -90,7 +90,7 @@ const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
  * Returns middleware that makes the caller of a request the actor of its changes. It skips reads, and requests whose
  * changes are written in batches.
  *
- * Place it after the middleware that reads the body: callbacks that read the body run outside the asynchronous context
+ * Place it after the middleware that reads the body. Callbacks that read the body run outside the asynchronous context
  * of the request, so they would lose the actor.
  * @param isBatched true for requests whose changes are written together with those of other requests
  * @param isChange true for requests that change something although their HTTP method is safe

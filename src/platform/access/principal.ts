@@ -20,14 +20,17 @@ export interface Principal {
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
-  /** True for an admin who signed in with a password, and so needs a second factor if the console requires one. */
+  /**
+   * True for an admin who signed in with a password. Such an admin needs a second factor if the console requires second
+   * factors.
+   */
   readonly usedPassword: boolean;
 }
 
 /** Requests allowed per minute; null: the configured limit applies. */
 export interface RequestLimits {
   readonly perMinute: number | null;
-  /** Requests per minute that report or consume usage. */
+  /** Requests allowed per minute that report or consume usage; null: the configured limit applies. */
   readonly usagePerMinute: number | null;
 }
 

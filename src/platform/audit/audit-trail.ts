@@ -19,7 +19,7 @@ export interface AuditedOperation {
 
 /** A change that no event reports. */
 export interface ChangeWithoutEvent {
-  /** `<resource>.<past tense>`, like an event type. */
+  /** Kind of change as `<resource>.<past tense>`, like an event type, such as `audit_log.dropped`. */
   readonly action: string;
   readonly objectId: string;
   /** Values that the operation set, as the API shows them. */

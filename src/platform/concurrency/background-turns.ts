@@ -1,11 +1,17 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Maximum wait of a piece of work for the previous one, which may run for minutes. After it, both run in parallel. */
+/**
+ * Maximum wait of a piece of work for the previous piece, in milliseconds. The previous piece may run for minutes.
+ * After the wait, both pieces run in parallel.
+ */
 const MAX_WAIT_FOR_TURN_MS = 500;
-/** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
+/**
+ * Maximum pause of all background work after one piece, in milliseconds. A slow piece therefore does not delay other
+ * work for long.
+ */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum pause of a job whose own piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Maximum pause, in milliseconds, of a job whose own piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**

@@ -13,7 +13,10 @@ interface BatchOptions {
    * items wait: half of the number of items in the batch and in the queue behind it. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
-  /** Returns true if the items of a failed batch are retried one by one. Without this function, all its items fail. */
+  /**
+   * Returns true if the items of a failed batch are retried one by one. Without this function, all items of the batch
+   * fail.
+   */
   readonly retriesEach?: (error: unknown) => boolean;
 }
 

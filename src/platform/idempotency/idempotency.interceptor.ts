@@ -76,7 +76,7 @@ const IN_CLEAR: AnswerForms = {
   sent: (answer) => answer,
 };
 
-/** Gives a POST with an `Idempotency-Key` one effect and one answer, however often it is sent. */
+/** Gives a POST with an `Idempotency-Key` one effect and one answer, even if the request is sent several times. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(

@@ -46,7 +46,7 @@ export interface KeyedWork {
 interface KeyedCall {
   readonly request: KeyedRequest;
   claimed: boolean;
-  /** Answer that the work has stored under the key; null until then. */
+  /** Answer that the work has stored under the key; null if it has not stored an answer yet. */
   stored: Answer | null;
 }
 

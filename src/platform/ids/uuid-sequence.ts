@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * Maximum difference between the clocks of a process and of the database. A clock may be set back by as much (decision
- * 36).
+ * Maximum difference between the clocks of a process and of the database, in milliseconds. A clock may be set back by
+ * up to this time (decision 36).
  */
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 

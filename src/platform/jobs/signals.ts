@@ -11,8 +11,8 @@ import { Jobs } from './jobs';
 
 const CHANNEL = 'billing_due_work';
 /**
- * Time for which names of due work are collected, in milliseconds. They are sent with one NOTIFY, because PostgreSQL
- * commits transactions with NOTIFY one after the other.
+ * Time for which names of due work are collected, in milliseconds. All collected names are sent with one NOTIFY,
+ * because PostgreSQL commits transactions with NOTIFY one after the other.
  */
 const BURST_MS = 50;
 const RECONNECT_MS = 1_000;

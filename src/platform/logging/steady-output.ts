@@ -25,9 +25,9 @@ interface UnwrittenLines {
   readonly reports: number;
 }
 
-/** Lines that are not written yet, the oldest first. */
+/** Log lines that are not written yet, the oldest first. */
 class WaitingLines {
-  /** Number of bytes of all lines. */
+  /** Number of bytes of all waiting lines. */
   size = 0;
   private readonly lines: UnwrittenLines[] = [];
 

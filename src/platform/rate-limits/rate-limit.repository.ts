@@ -38,7 +38,7 @@ export class RateLimitRepository {
     return rows.map(({ bucket, request_count: count }) => ({ bucket, count: Number(count) }));
   }
 
-  /** Deletes the counts of minutes long before this one. */
+  /** Deletes the counts of minutes that began more than 10 minutes before `windowStart`. */
   async deleteBefore(windowStart: Date): Promise<void> {
     await this.database.query(DELETE_BEFORE, [windowStart]);
   }

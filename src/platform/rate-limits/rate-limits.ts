@@ -12,7 +12,7 @@ import { type BucketCount, RateLimitRepository } from './rate-limit.repository';
 
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
-/** Maximum number of keys, admins and tokens that are counted separately in a minute. All others count as one. */
+/** Maximum number of keys, admins and tokens that are counted separately in a minute. All others share one count. */
 const MAX_HOLDERS = 50_000;
 /** Maximum number of addresses that are counted separately in a minute. */
 const MAX_ADDRESSES = 25_000;
@@ -34,9 +34,9 @@ export interface LimitStatus {
 }
 
 interface Bucket {
-  /** Requests that all processes together had counted at the last exchange. */
+  /** Number of requests that all processes together had counted at the last exchange. */
   shared: number;
-  /** Requests that this process has counted, but not sent to the database yet. */
+  /** Number of requests that this process has counted, but not sent to the database yet. */
   unshared: number;
 }
 
@@ -51,7 +51,7 @@ export class RateLimits
 {
   private readonly logger = new Logger('rate-limits');
   private buckets = new Map<string, Bucket>();
-  /** Number of buckets by address. */
+  /** Number of buckets that count by address. */
   private addressCount = 0;
   private windowStartMs = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -176,7 +176,7 @@ interface Place {
    * counted in the bucket `wider`.
    */
   readonly maxBuckets: number;
-  /** Bucket that several callers share. Null: the bucket is made, however many buckets there are. */
+  /** Bucket that several callers share. Null: there is no shared bucket, and no limit on the number of buckets. */
   readonly wider: string | null;
 }
 

@@ -17,7 +17,7 @@ const MAX_WAIT_FOR_TRANSACTIONS_MS = 60_000;
 
 export interface RotatedColumn {
   readonly table: string;
-  /** Number of texts that were encrypted again. */
+  /** Number of texts in the column that were encrypted again. */
   readonly count: number;
 }
 

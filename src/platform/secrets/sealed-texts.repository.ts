@@ -11,7 +11,7 @@ export interface SealedText {
 interface SealedPage {
   /** Key of the last row that was read; null if there were no more rows. */
   readonly lastKey: string | null;
-  /** Texts on this page that are encrypted with a key other than the requested `keyId`. */
+  /** Texts on this page that are encrypted with another key than the requested `keyId`. */
   readonly stale: readonly SealedText[];
 }
 

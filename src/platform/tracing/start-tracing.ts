@@ -24,8 +24,8 @@ const KINDS = {
 
 /**
  * Switches tracing on. Loads the OpenTelemetry packages only here, so that a process without tracing does not load
- * them. The packages read the standard variables `OTEL_…` themselves, keep at most 2,048 spans in memory and drop the
- * rest, and log failed exports.
+ * them. The packages read the standard variables `OTEL_…` themselves. They keep at most 2,048 spans in memory, drop
+ * further spans, and log failed exports.
  * @returns a function that exports the last spans and switches tracing off
  */
 export async function startTracing(logger: Logger): Promise<() => Promise<void>> {

@@ -73,7 +73,9 @@ export function searchedTypes(
 export interface SearchResult {
   readonly type: SearchType;
   readonly id: string;
-  /** Name, number, code, URL, type of an event or kind of a ledger transaction; the id if there is none of these. */
+  /**
+   * Name, number, code, URL, type of an event or kind of a ledger transaction. The id if the object has no such value.
+   */
   readonly title: string;
   /**
    * E-mail address, name or other text that distinguishes objects with the same title; null: none, or the caller may

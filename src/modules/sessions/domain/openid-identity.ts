@@ -6,7 +6,7 @@ export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** Rules that decide who may sign in, and with which role. */
 export interface OpenIdPolicy {
-  /** Only people whose email address is in one of these domains (in lower case) may sign in. */
+  /** Email domains, in lower case. Only people whose email address is in one of these domains may sign in. */
   readonly allowedDomains: readonly string[];
   /** Name of the claim that lists the groups of a person. Null: roles do not come from the provider. */
   readonly roleClaim: string | null;

@@ -25,7 +25,7 @@ const CLIENT_FAULTS: ReadonlySet<string> = new Set([
 interface Details {
   /** Claims of the ID token. */
   readonly claims?: unknown;
-  /** Query of the redirect. */
+  /** Query of the URL to which the provider redirected the browser. */
   readonly parameters?: unknown;
   /** Header of the ID token. */
   readonly header?: unknown;

@@ -55,7 +55,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
   private readonly http: OutboundHttp | null;
   private client: {
     readonly found: Promise<ClientConfiguration>;
-    /** Instant of the reading, in milliseconds since 1970. */
+    /** Instant at which the metadata was read, in milliseconds since 1970. */
     readonly foundAt: number;
     isDoubtful: boolean;
   } | null = null;

@@ -12,7 +12,7 @@ export interface StudioAdmin {
   readonly email: string;
   readonly name: string;
   readonly role: AdminRole;
-  /** An inactive admin cannot sign in. */
+  /** True if the admin can sign in. An inactive admin cannot sign in. */
   readonly isActive: boolean;
   /**
    * Hash as it was received; `*` if the admin has no password. It never leaves this module in a response, an event, a
