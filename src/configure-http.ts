@@ -190,8 +190,8 @@ function refuseChangesAtWrongTime(clockCheck: ClockCheck): RequestHandler {
 }
 
 /**
- * Returns middleware that parses JSON bodies. The body of a provider webhook stays bytes, an NDJSON body is left to
- * the route handler, and a request without a body gets an empty object.
+ * Returns middleware that parses JSON bodies. The body of a provider webhook stays bytes. The route handler reads an
+ * NDJSON body. A request without a body gets an empty object.
  */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJsonUpTo = (bytes: number) => lifecycle.refuseBodiesOnStop(readJson(bytes));
@@ -241,8 +241,9 @@ function largestBody(request: Request): number {
 }
 
 /**
- * Returns the number of bytes of memory to reserve before the body is read. Returns 0 for a body of unknown size that is
- * not NDJSON: memory for such a body is reserved while it is read.
+ * Returns the number of bytes of memory to reserve before the body is read. An NDJSON body needs at most
+ * {@link NDJSON_BYTES_IN_MEMORY}. Returns 0 for any other body of unknown size, because memory for it is reserved while
+ * it is read.
  */
 function bytesToReserve(request: Request): number {
   const announced = encodingOf(request) === null ? announcedBytes(request) : null;

@@ -29,8 +29,8 @@ export function isMisdated(date: Date, limit: Date): boolean {
 
 /**
  * Returns the time to record for a new change: `now`, or the latest `updatedAt` of the given objects if that is later.
- * It can be later, because the clocks of processes differ. Ignores null. Ignores times more than a minute after `now`,
- * because a wrong clock wrote them. The caller has locked the objects.
+ * An `updatedAt` can be later, because the clocks of processes differ. Ignores null, and times more than a minute after
+ * `now`, because a wrong clock wrote such times. The caller must have locked the objects.
  */
 export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): Date {
   return objects.reduce(

@@ -3,7 +3,7 @@ const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Returns the text as one line for printing: in normal form NFC, and without characters that reorder other text. Each
- * run of spaces, line breaks and control characters becomes one space, and is dropped at the start and the end.
+ * run of spaces, line breaks and control characters becomes one space. Spaces at the start and the end are removed.
  */
 export function printableText(text: string): string {
   return text

@@ -36,8 +36,8 @@ export function formatDecimal(value: Rational, fractionDigits: number): string {
 
 /**
  * Formats `value` exactly: as a decimal if it has finitely many digits (`"0.0125"`), otherwise as a fraction
- * (`"67500/31"`). {@link parseExact} reads this text. It is stored in the traces of invoice lines (the steps by which
- * their amounts were computed).
+ * (`"67500/31"`). {@link parseExact} reads this text. Traces of invoice lines (the steps by which their amounts were
+ * computed) store it.
  */
 export function formatExact(value: Rational): string {
   let rest = value.denominator;

@@ -20,8 +20,8 @@ export type Commitment = {
 };
 
 /**
- * Returns the true-up lines of an invoice, in the order of the commitments. Also returns `cappedMinor`: by line id, the
- * amount by which a maximum lowers the line. Coupons do not discount this amount.
+ * Returns the true-up lines of an invoice, in the order of the commitments. Also returns `cappedMinor`: the amount by
+ * which a maximum lowers each line, by line id. Coupons do not discount this amount.
  * @throws InvariantError when a commitment counts a line that is not on the invoice, or its minimum is above its
  *   maximum.
  */

@@ -110,8 +110,8 @@ export class CreditNoteParts {
   }
 
   /**
-   * Returns the credit note. Its tax is the sum of the exact taxes of the parts, rounded once, half away from zero, and
-   * split over lines and rates by largest remainder. The tax is at most the tax that is left of the invoice.
+   * Returns the credit note. Its tax is the sum of the exact taxes of the parts, rounded once, half away from zero. The
+   * rounded tax is split over lines and rates by largest remainder. It is at most the tax that is left of the invoice.
    * @param invoiceLines all lines of the invoice
    */
   amounts(invoiceLines: readonly CreditableLine[]): CreditNoteAmounts {

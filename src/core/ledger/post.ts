@@ -71,9 +71,11 @@ export function postPayment(payment: {
 }
 
 /**
- * Posts that a payment becomes customer credit, because its invoice was voided. Moves the applied amount from the
- * receivable to the customer's credit, except two parts. The part that was already refunded is credited to the refunds
- * account, where it balances the refund. The part that was lost by a dispute is credited to the dispute losses.
+ * Posts that a payment becomes customer credit, because its invoice was voided. Debits `appliedMinor` to the
+ * receivable, and credits it to three accounts:
+ * - `refundedMinor` to the refunds account, where it balances an earlier refund
+ * - `lostMinor`, lost by a dispute, to the dispute losses
+ * - the remaining amount to the customer's credit
  * @throws InvariantError when a part is negative, or the parts exceed `appliedMinor`.
  */
 export function postPaymentReturned(returned: {
@@ -199,8 +201,8 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
- * Posts that customer credit covers a refund. The credit became available only after the refund was paid out. Credits
- * the refunds account, which the refund had debited.
+ * Posts customer credit that covers a refund, if the credit became available only after the refund was paid out.
+ * Credits the refunds account, which the refund had debited.
  */
 export function postRefundRecovered(currency: string, amountMinor: bigint): LedgerTransaction {
   return post('refund', currency, 'customer_credit', 'refunds', amountMinor);

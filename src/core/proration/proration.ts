@@ -16,9 +16,11 @@ export type Proration = {
 /** A part of a period, and how the part ends. */
 export type ProratedPart = Period & {
   /**
-   * `border`: the part ends where a new price or the next period starts. With proration by day, the date of `endAt` is
-   * not billed with the part. `termination`: the part ends where the subscription ends or a pause begins. With
-   * proration by day, the date of `endAt` is billed with the part.
+   * How the part ends.
+   * - `border`: a new price or the next period starts. With proration by day, the date of `endAt` is not billed with
+   *   the part.
+   * - `termination`: the subscription ends or a pause begins. With proration by day, the date of `endAt` is billed with
+   *   the part.
    */
   readonly end: 'border' | 'termination';
 };

@@ -27,15 +27,15 @@ export type TaxableLine = {
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * Exact tax by tax rate id, for a line that keeps the tax of an earlier bill; negative for a credit. For the rates in
-   * `taxRateIds`, this tax replaces the calculated tax, even if the customer is exempt.
+   * Exact tax by tax rate id, for a line that keeps the tax of an earlier bill; negative for a credit. This tax
+   * replaces the calculated tax of the rates in `taxRateIds`. It stays even if the customer is exempt.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
 /**
- * Tax status of the customer. `none`: no special status, so that tax is charged. Customers who are exempt or under
- * reverse charge (`reverse`) are billed without tax, and a note on the invoice says so.
+ * Tax status of the customer. `none`: no special status, so tax is charged. `exempt` and `reverse` (reverse charge):
+ * billed without tax, and a note on the invoice says so.
  */
 export type TaxTreatment = 'none' | 'exempt' | 'reverse';
 

@@ -6,9 +6,10 @@ import { toInstant, toLocal, toLocalBeforeMove } from './zone';
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
 /**
- * Origin of all periods of a subscription. In the mode `anniversary`, intervals are counted from the local date and
- * time of `startAt`. In the mode `calendar`, periods start at the local midnight at which a day, ISO week (Monday),
- * month or year begins. Only the first period starts at `startAt`, and may therefore be shorter.
+ * Origin of all periods of a subscription.
+ * - `anniversary`: intervals are counted from the local date and time of `startAt`.
+ * - `calendar`: periods start at the local midnight at which a day, ISO week (Monday), month or year begins. Only the
+ *   first period starts at `startAt`, and may therefore be shorter.
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';
@@ -42,9 +43,9 @@ const LONGEST_INTERVAL_MS = {
 } as const;
 
 /**
- * Returns period `index` of the anchor. It is computed from the anchor, not from the end of the previous period. An
- * anchor on the 31st therefore ends periods on the 31st, on the 30th, or on the last day of February. A period is empty
- * if the time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodFollowing} skips empty periods.
+ * Returns period `index` of the anchor. Counts from the anchor, not from the end of the previous period. An anchor on
+ * the 31st therefore ends periods on the 31st, on the 30th, or on the last day of February. A period is empty if the
+ * time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodFollowing} skips empty periods.
  * @throws InvariantError when the anchor is not valid, the index is not a whole number from 0, or the period ends after
  *   the year 9999.
  */

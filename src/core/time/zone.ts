@@ -27,8 +27,8 @@ export function localDateOn(instant: Date, timeZone: string): string {
 }
 
 /**
- * Returns the number of local dates of a period. The date on which the period starts counts; the date on which it ends
- * does not. The numbers of adjoining periods therefore add up. A date that the zone skipped (Apia, 30 December 2011)
+ * Returns the number of local dates of a period. Counts the date on which the period starts, but not the date on which
+ * it ends. The numbers of adjoining periods therefore add up. A date that the zone skipped (Apia, 30 December 2011)
  * still counts.
  * @throws InvariantError when the zone is unknown.
  */

@@ -127,8 +127,10 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Returns `known` if a key has or had the secret with this hash. Returns `uncertain` if the first secret of a
-   * bootstrap key is unknown, so that it may be this secret. Otherwise returns `new`.
+   * Returns one of:
+   * - `known`: a key has or had the secret with this hash.
+   * - `uncertain`: the first secret of a bootstrap key is unknown, so it may be this secret.
+   * - `new`: no key has had the secret.
    */
   async statusOfBootstrapSecret(hash: string): Promise<'known' | 'uncertain' | 'new'> {
     const [row] = await this.database.query<{ isKnown: boolean; isUncertain: boolean }>(

@@ -69,7 +69,7 @@ export class AuditChain {
 
   /**
    * Returns the seal (checksum) with this number, or the start of the chain if there is no such seal. For an unreadable
-   * seal, returns an invalid position and hash, so that the seal after it gets the fault `chain_broken`.
+   * seal, returns an invalid position and hash. The seal after it then gets the fault `chain_broken`.
    */
   async readEndAt(number: bigint): Promise<ChainEnd> {
     const found = await this.readOrNull(

@@ -24,7 +24,7 @@ export class AuditChangeEntity {
   @ReferenceColumn() readonly objectId!: string;
   /**
    * Values of the changed fields before and after the change; null if a `pack` has them. The type is `json`, because
-   * `jsonb` would change the text, over which a checksum (seal) is computed.
+   * `jsonb` would change the text. A checksum (seal) is computed over the text.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**

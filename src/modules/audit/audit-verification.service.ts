@@ -54,10 +54,10 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, in the order of their drops. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False in each of these cases:
+   * True if the records of dropped months match. False in each of these cases:
    * - The records of drops are unreadable, or do not match their entries in the audit log.
    * - The last record does not match the seal that it names, or does not match the stored hashes of dropped changes.
-   * - Nothing was dropped, but such hashes are stored.
+   * - Nothing was dropped, but hashes of dropped changes are stored.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */

@@ -61,7 +61,7 @@ export type SealFault =
   | 'seal_unreadable';
 
 /**
- * Returns why a seal does not match its changes or the previous seal; null if it matches.
+ * Returns the reason why a seal does not match its changes or the previous seal; null if it matches.
  * @param content null: the database cannot read the changes
  */
 export function faultOf(

@@ -146,8 +146,8 @@ export class SealsRepository {
   }
 
   /**
-   * Returns two transaction numbers of the whole server. All transactions with numbers below `oldest` have ended. None
-   * with the number `next` or a higher number has ended; some may be open. Also returns when the server started.
+   * Returns two transaction numbers of the whole server, and the time when the server started. All transactions with
+   * numbers below `oldest` have ended. No transaction with the number `next` or a higher number has ended.
    */
   async readTransactionNumbers(): Promise<TransactionNumbers> {
     const [row] = await this.database.query<Record<keyof TransactionNumbers, string>>(SNAPSHOT);

@@ -52,7 +52,6 @@ export interface Reconciliation {
   readonly differencesFound: number;
   /** True if the run ended early, at {@link MAX_DIFFERENCES}. */
   readonly isTruncated: boolean;
-  /** Caller that started the run. */
   readonly actor: string;
   /** Due time of the next step; during a step, the end of its lease. Null: the run has ended. */
   readonly dueAt: Date | null;

@@ -19,7 +19,6 @@ import { reconciliationNotFound, reconciliationRunning } from './reconciliations
 import { reconciliationCreated } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/** Name of the background job that continues runs. */
 export const RECONCILIATIONS_WORK = 'due-reconciliations';
 
 const DAY_MS = 86_400_000;

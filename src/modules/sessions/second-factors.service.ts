@@ -169,8 +169,11 @@ export class SecondFactorsService {
   }
 
   /**
-   * Checks the code of a sign-in. `not_needed`: the admin has no enabled factor. `missing`: the admin needs a code, and
-   * none was sent. `wrong`: the code is wrong or already used. `proved`: the code was right, and is now used up.
+   * Checks the code of a sign-in. Returns:
+   * - `not_needed`: the admin has no enabled factor.
+   * - `missing`: the admin needs a code, and sent no code.
+   * - `wrong`: the code is wrong or already used.
+   * - `proved`: the code was right, and is now used up.
    */
   use(
     adminId: string,

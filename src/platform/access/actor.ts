@@ -73,8 +73,8 @@ export function actAsCommand(
 }
 
 /**
- * Makes an admin the actor of the changes of the current request. Call it in a request without a credential, such as a
- * sign-in, after the admin was identified. Does nothing if the caller is already known.
+ * Makes an admin the actor of the changes of the current request. Call it after the admin was identified in a request
+ * without a credential, such as a sign-in. Does nothing if the caller is already known.
  */
 export function actAsAdmin(id: string): void {
   const call = calls.current;

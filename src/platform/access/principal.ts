@@ -3,8 +3,9 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 
 /**
  * Caller of an operation.
- * `command`: a command run on the machine of the service. `open`: any caller if `AUTH` is `open`.
- * `anonymous`: a caller who was not identified, such as the caller of a public operation if `AUTH` is `required`.
+ * - `command`: a command run on the machine of the service
+ * - `open`: any caller if `AUTH` is `open`
+ * - `anonymous`: a caller who was not identified, such as the caller of a public operation if `AUTH` is `required`
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';

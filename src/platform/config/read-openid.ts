@@ -5,7 +5,6 @@ export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Address to which the provider redirects the browser. */
   readonly redirectUrl: string;
   readonly allowedDomains: readonly string[];
   readonly roleClaim: string | null;

@@ -19,8 +19,8 @@ export function rateLimitAddress(address: string): string {
 }
 
 /**
- * Returns the /48 network of a /64 network that {@link rateLimitAddress} returned; null for an IPv4 address and for
- * `unknown`. A site often has a /48, which has 65,536 such networks.
+ * Returns the /48 network of a /64 network that {@link rateLimitAddress} returned. Returns null for an IPv4 address and
+ * for `unknown`. A site often has a /48, which has 65,536 networks of /64.
  */
 export function widerNetwork(address: string): string | null {
   if (!address.endsWith('::/64')) return null;

@@ -29,8 +29,8 @@ const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@(?<domain>[^@\s\p{Cc}\p{Cs}]+)$/u;
 
 /**
  * Characters outside ASCII that Unicode normalization or conversion to lower case turns into an ASCII character: Greek
- * question mark (`;`), Greek varia (backtick) and Kelvin sign (`k`). Emails with one of them are refused, because they
- * would open the account whose email has the ASCII character instead.
+ * question mark (`;`), Greek varia (backtick) and Kelvin sign (`k`). An email with such a character is refused. It
+ * would otherwise open the account whose email has the ASCII character.
  */
 const EQUAL_TO_ASCII = /[\u037e\u1fef\u212a]/;
 

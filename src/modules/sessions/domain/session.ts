@@ -7,8 +7,8 @@ export interface Session {
   readonly version: number;
   readonly adminId: string;
   /**
-   * Copy of the admin's `sessionsValidFrom`, made when the session began, or later by `SessionsService.keepValid`. The
-   * session is valid only while the copy equals the current value.
+   * Copy of the admin's `sessionsValidFrom`. The session is valid only while the copy equals the current value. The
+   * copy is made when the session begins, and can be renewed by `SessionsService.keepValid`.
    */
   readonly validFrom: Date;
   /**
