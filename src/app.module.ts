@@ -16,7 +16,7 @@ function engineFromEnvironment(): DynamicModule {
 }
 
 /**
- * The whole application, configured by the environment variables. It opens its database itself, see
+ * The whole application, configured by the environment variables. The application opens its database itself, see
  * {@link OwnDatabase}. To pass settings and a database instead, use `EngineModule.with`.
  */
 @Module({ imports: [forwardRef(engineFromEnvironment)] })

@@ -10,7 +10,7 @@ import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
 import { ClockCheck, ProcessSession } from './platform/processes';
 
-/** A command was called with wrong arguments. The message says how to call the command. */
+/** Error of a command that was called with wrong arguments. The message says how to call the command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

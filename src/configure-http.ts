@@ -51,11 +51,14 @@ import type { HttpApplication } from './http-application';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /**
- * Longer than the 60 s for which load balancers keep idle connections. Otherwise a load balancer could send a request
- * on a connection that this process has just closed.
+ * Time for which an idle connection stays open, in milliseconds. Load balancers keep idle connections for 60 s. With a
+ * shorter time here, a load balancer could send a request on a connection that this process has just closed.
  */
 const KEEP_ALIVE_MS = 65_000;
-/** Longer than {@link KEEP_ALIVE_MS}, because Node applies this limit to idle connections too. */
+/**
+ * Time limit for the headers of a request, in milliseconds. It is longer than {@link KEEP_ALIVE_MS}, because Node
+ * applies this limit to idle connections too.
+ */
 const HEADERS_MS = 70_000;
 /** Time without any traffic after which a connection is closed, for example if its client disappeared. */
 const SILENCE_MS = 3_600_000;
@@ -64,11 +67,11 @@ const UNREAD_BODY_MS = 300_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
 /** Maximum body of a caller without a credential: enough for a sign-in, the only JSON that such a caller sends. */
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
-/** Enough for a thousand usage events with all properties. */
+/** Maximum body of a usage report: enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 /**
- * Memory, in bytes, to reserve for an NDJSON body, which is read in chunks: at most 2 MiB for two unfinished lines, and
- * 1 MiB for lines that wait to be stored.
+ * Memory, in bytes, to reserve for an NDJSON body. The body is read in chunks. It needs at most 2 MiB for two
+ * unfinished lines, and 1 MiB for lines that wait to be stored.
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 
@@ -88,8 +91,9 @@ export function configureHttp(app: HttpApplication): void {
   refuseUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
-  // The readers of bodies limit the time of a body, and `endUnreadBodies` that of other bodies. Node would end every body
-  // after five minutes, even if it arrives fast enough or waits for this process.
+  // Switches off Node's time limit for bodies. It would end every body after five minutes, even a body that arrives
+  // fast enough or waits for this process. The readers of bodies and `endUnreadBodies` limit the time of bodies
+  // instead.
   server.requestTimeout = 0;
   server.timeout = SILENCE_MS;
   const lifecycle = app.get(Lifecycle);
@@ -173,9 +177,9 @@ const refuseTokenChanges: RequestHandler = (request, _response, next) => {
 };
 
 /**
- * Returns middleware that refuses changes while the clock of this process is wrong, because they would be dated by it,
- * and would find keys, grants and sessions expired. It comes before the caller is identified, which needs the time. A
- * sign-in with OpenID Connect ends with a GET, and is a change too.
+ * Returns middleware that refuses changes while the clock of this process is wrong. Otherwise changes would be dated by
+ * the wrong clock, and would find keys, grants and sessions expired. It comes before the caller is identified, because
+ * this needs the time. The last GET of a sign-in with OpenID Connect also counts as a change.
  */
 function refuseChangesAtWrongTime(clockCheck: ClockCheck): RequestHandler {
   return (request, _response, next) => {
@@ -186,8 +190,8 @@ function refuseChangesAtWrongTime(clockCheck: ClockCheck): RequestHandler {
 }
 
 /**
- * Returns middleware that parses JSON bodies. The body of a provider webhook stays bytes, an NDJSON body is left to
- * the route handler, and a request without a body gets an empty object.
+ * Returns middleware that parses JSON bodies. The body of a provider webhook stays bytes. The route handler reads an
+ * NDJSON body. A request without a body gets an empty object.
  */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJsonUpTo = (bytes: number) => lifecycle.refuseBodiesOnStop(readJson(bytes));
@@ -219,7 +223,7 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   };
 }
 
-/** Returns false for methods that take no body. If a client sends a body with such a method, the body is not read. */
+/** Returns false for methods that take no body. The body of such a request is not read. */
 function takesBody({ method }: Request): boolean {
   return !SAFE_METHODS.has(method) && method !== 'DELETE';
 }
@@ -237,8 +241,9 @@ function largestBody(request: Request): number {
 }
 
 /**
- * Returns the number of bytes of memory to reserve before the body is read. Returns 0 for a body of unknown size that is
- * not NDJSON: memory for such a body is reserved while it is read.
+ * Returns the number of bytes of memory to reserve before the body is read. An NDJSON body needs at most
+ * {@link NDJSON_BYTES_IN_MEMORY}. Returns 0 for any other body of unknown size, because memory for it is reserved while
+ * it is read.
  */
 function bytesToReserve(request: Request): number {
   const announced = encodingOf(request) === null ? announcedBytes(request) : null;

@@ -53,8 +53,8 @@ export class EngineModule implements NestModule {
   constructor(private readonly http: HttpApplication) {}
 
   /**
-   * @param database URL of the database, or a source that opens one
-   * @param logger logs requests; default: one that writes lines to the standard output
+   * @param database URL of the database, or a source that opens a database
+   * @param logger logs requests; default: a logger that writes lines to the standard output
    */
   static with(
     configuration: Configuration,

@@ -11,7 +11,7 @@ import { EmbeddedPostgresError } from '../packages/embedded-postgres';
 /** SQLSTATEs for an unknown role or wrong password, a missing database, and a missing schema. */
 const DATABASE_REFUSES = /^(28...|3D000|3F000)$/;
 
-/** SQLSTATE `insufficient_privilege`. */
+/** SQLSTATE `insufficient_privilege`: the database user lacks a right. */
 const RIGHT_MISSING = '42501';
 
 /** SQLSTATE `query_canceled`, usually caused by the statement timeout. A lock timeout has another SQLSTATE. */
@@ -26,7 +26,10 @@ const EXPLAINED = [
   SchemaError,
 ];
 
-/** Returns the text to print: what is wrong and which setting to correct, or for a program defect the stack trace. */
+/**
+ * Returns the text to print. It says what is wrong and which setting to correct. For a program defect, it is the stack
+ * trace.
+ */
 export function explainFailure(error: unknown): string {
   if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code = '', syscall, message, stack } = error as NodeJS.ErrnoException;

@@ -15,10 +15,15 @@ import { MonitoringServer } from './platform/observability';
 import { startTracing } from './platform/tracing';
 
 interface Running {
-  /** Set while the server still starts. Resolves to null if `DATABASE_URL` is set, or if the server failed to start. */
+  /**
+   * Start of the embedded server; pending while the server starts. Resolves to null if `DATABASE_URL` is set, or if the
+   * start failed.
+   */
   embedded: Promise<EmbeddedServer | null>;
   app: NestExpressApplication | null;
-  /** Set while `app` is created and begins to listen, so that it is stopped before its database. */
+  /**
+   * Creation of `app` until it listens; null before. A stop waits for it, so that `app` is stopped before its database.
+   */
   opening: Promise<void> | null;
   /** Exports the last spans, and stops tracing. Null without tracing. */
   stopTracing: (() => Promise<void>) | null;
@@ -94,7 +99,10 @@ async function start(
   else logger.info('worker started');
 }
 
-/** A signal can change the property at any time. TypeScript assumes that it does not change between two checks. */
+/**
+ * Reads `isStopping`, which a signal can change at any time. TypeScript assumes that a property does not change between
+ * checks.
+ */
 function isStopping(running: Running): boolean {
   return running.isStopping;
 }
@@ -135,8 +143,8 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
 }
 
 /**
- * Stops the process on a signal, in this order: the process reports that it is not ready, claims no new work,
- * finishes work in flight, closes its connections, and stops the embedded server.
+ * Stops the process on a signal. The process takes these steps in order: it reports that it is not ready, claims no new
+ * work, finishes work in flight, closes its connections, and stops the embedded server.
  */
 function stopOnSignal(running: Running, configuration: Configuration, logger: Logger): void {
   const stop = async (signal: string): Promise<void> => {

@@ -20,9 +20,9 @@ export async function startDatabaseIfNone(
 }
 
 /**
- * Opens the database of the application: the database at `DATABASE_URL` or, without this setting, an embedded server in
- * the data directory. With `NODE_ENV=test`, which Jest sets, the embedded server is temporary, so that test files can
- * run at the same time.
+ * Opens the database of the application at `DATABASE_URL`. Without this setting, starts an embedded server in the data
+ * directory. With `NODE_ENV=test`, which Jest sets, the embedded server is temporary, so that test files can run at the
+ * same time.
  */
 @Injectable()
 export class OwnDatabase implements OnApplicationShutdown {

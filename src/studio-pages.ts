@@ -8,7 +8,7 @@ import type { Request, RequestHandler, Response } from 'express';
 const STUDIO_PATH = '/studio';
 const SETTINGS_PATH = `${STUDIO_PATH}/settings.json`;
 
-/** The console loads everything from this service, and has no inline script or style. */
+/** Content security policy. The console loads everything from this service, and has no inline script or style. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

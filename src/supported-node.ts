@@ -1,6 +1,6 @@
 /**
- * Stops the process with a message if Node is too old. Import this file before all others. It imports nothing, because
- * on older versions the packages of the service fail to load, with a stack trace instead of a reason.
+ * Stops the process with a message if Node is too old. Import this file before all others. This file imports nothing,
+ * because the packages of the service fail to load on older versions, with a stack trace instead of a reason.
  */
 
 /** Returns an error message for a version of Node that cannot `require` ES modules, else null. */

@@ -39,8 +39,8 @@ export function print(...lines: readonly string[]): void {
 }
 
 /**
- * Prints the cells as one line, two spaces apart. Cleans each cell, so that its text can neither control the terminal
- * nor look like another line or cell.
+ * Prints the cells as one line, two spaces apart. Cleans each cell: its text cannot control the terminal, and cannot
+ * look like another line or cell.
  */
 export function printRow(...cells: readonly string[]): void {
   print(cells.map(printableText).join('  '));

@@ -1,4 +1,7 @@
-/** Largest version that fits an `integer` column. After it comes 1, because versions are only tested for equality. */
+/**
+ * Largest version that fits an `integer` column. The version after it is 1, because versions are only tested for
+ * equality.
+ */
 export const MAX_VERSION = 2_147_483_647;
 
 /** A stored object with a version. Each change raises the version by one; {@link MAX_VERSION} is followed by 1. */
@@ -14,7 +17,9 @@ export type ChangeOf<Stored, Field extends keyof Stored> = {
 
 type Changed = Pick<Versioned, 'updatedAt'>;
 
-/** A change that is dated further than this ahead of the clock of this process was made by a wrong clock. */
+/**
+ * Milliseconds that a change may be dated ahead of the clock of this process. Only a wrong clock writes a later date.
+ */
 export const MAX_AHEAD_MS = 60_000;
 
 /** Returns true if `date` is more than a minute after `limit`. Only a wrong clock writes such a date. */
@@ -24,8 +29,8 @@ export function isMisdated(date: Date, limit: Date): boolean {
 
 /**
  * Returns the time to record for a new change: `now`, or the latest `updatedAt` of the given objects if that is later.
- * It can be later, because the clocks of processes differ. Ignores null. Ignores times more than a minute after `now`,
- * because a wrong clock wrote them. The caller has locked the objects.
+ * An `updatedAt` can be later, because the clocks of processes differ. Ignores null, and times more than a minute after
+ * `now`, because a wrong clock wrote such times. The caller must have locked the objects.
  */
 export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): Date {
   return objects.reduce(

@@ -3,7 +3,7 @@ const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Returns the text as one line for printing: in normal form NFC, and without characters that reorder other text. Each
- * run of spaces, line breaks and control characters becomes one space, and is dropped at the start and the end.
+ * run of spaces, line breaks and control characters becomes one space. Spaces at the start and the end are removed.
  */
 export function printableText(text: string): string {
   return text
@@ -15,8 +15,8 @@ export function printableText(text: string): string {
 }
 
 /**
- * Encloses a part of a printed text in isolate characters (UAX #9), so that right-to-left text in it, such as an Arabic
- * name, does not reorder the text around it.
+ * Encloses a part of a printed text in isolate characters (UAX #9). Right-to-left text in this part, such as an Arabic
+ * name, then does not reorder the text around it.
  */
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`;

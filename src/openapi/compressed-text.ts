@@ -3,7 +3,7 @@ import { gzip } from 'node:zlib';
 import type { RequestHandler } from 'express';
 
 /**
- * Returns a handler that sends a text, gzipped for clients that accept it.
+ * Returns a handler that sends a text. The text is gzipped for clients that accept gzip.
  * @param type media type
  * @param make returns the text; called on the first request
  */

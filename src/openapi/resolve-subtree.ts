@@ -1,7 +1,7 @@
 /**
- * Replaces the references in a part of the document with their targets. Used instead of the resolver of Swagger UI,
- * which takes seconds because it reads the whole document again for each opened operation. The browser gets this
- * function as text, so the function uses nothing outside of itself. All references of the document are local.
+ * Replaces the references in a part of the document with their targets. Used instead of the resolver of Swagger UI.
+ * That resolver takes seconds, because it reads the whole document again for each opened operation. The browser gets
+ * this function as text, so the function uses nothing outside of itself. All references of the document are local.
  * @param document the OpenAPI document
  * @param path names of the properties that lead to the part
  */

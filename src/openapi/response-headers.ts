@@ -56,9 +56,11 @@ const OF_ERRORS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
 };
 
 /**
- * Declares the headers of responses: `ETag` for objects that can be read or changed under a condition,
- * `Idempotent-Replayed` for requests with an idempotency key, `Retry-After` for errors that may disappear if the client
- * waits, and the headers of {@link OF_ERRORS}. Must run after the error responses were moved to the components.
+ * Declares the headers of responses. Must run after the error responses were moved to the components.
+ * - `ETag` for objects that can be read or changed under a condition
+ * - `Idempotent-Replayed` for requests with an idempotency key
+ * - `Retry-After` for errors that may disappear if the client waits
+ * - the headers of {@link OF_ERRORS}
  */
 export function addResponseHeaders(document: OpenAPIObject): void {
   const components = (document.components ??= {});

@@ -1,7 +1,7 @@
 /**
  * A step of {@link STORY}. The steps are the request examples of the OpenAPI document, in an order in which a new
- * engine accepts them all. One customer pays in euros for one plan with one add-on, one meter and one coupon. In an
- * example, an id stands for the latest object of its kind that an earlier step made.
+ * engine accepts all of them. One customer pays in euros for one plan with one add-on, one meter and one coupon. An id
+ * in an example stands for the latest object of its kind that an earlier step made.
  */
 
 interface Step {

@@ -15,7 +15,7 @@ type SwaggerUi = ((options: object) => unknown) & {
   readonly presets: { readonly apis: unknown };
 };
 
-/** The browser gets this function as text, so the function uses nothing but its parameters. */
+/** Starts Swagger UI in the browser. The browser gets this function as text, so it uses nothing but its parameters. */
 function startSwaggerUi(
   document: object,
   resolver: typeof resolveSubtree,
@@ -64,7 +64,10 @@ function startSwaggerUi(
   });
 }
 
-/** The script contains the document as a JSON string, because browsers parse a string faster than an object literal. */
+/**
+ * Returns the script of the Swagger UI page. The script contains the document as a JSON string, because browsers parse
+ * a string faster than an object literal.
+ */
 export function swaggerUiScript(document: OpenAPIObject): string {
   const json = JSON.stringify(JSON.stringify(document));
   return `window.onload = () => (${startSwaggerUi.toString()})(

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { allEvents, type EventDefinition } from '../platform/outbox';
 
-/** Headers of Standard Webhooks. */
+/** Headers of webhooks, as the specification Standard Webhooks defines them. */
 const HEADERS = [
   ['webhook-id', 'Id of the event; the same for every attempt at its delivery.'],
   ['webhook-timestamp', 'Time of the attempt, in seconds since 1970.'],

@@ -33,7 +33,9 @@ export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
 }
 
-/** Returns the scopes of an admin. If the admin must still enrol a second factor, only those for the enrolment. */
+/**
+ * Returns the scopes of an admin. An admin who must still enrol a second factor has only the scopes for the enrolment.
+ */
 export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
   return mustEnrol ? ENROLMENT : scopesOfRole(role);
 }

@@ -9,9 +9,9 @@ const DECIMAL = new RegExp(
 );
 
 /**
- * Parses a quantity or unit price as the API writes it: an optional minus, at most {@link MAX_INTEGER_DIGITS} digits
- * before and {@link MAX_FRACTION_DIGITS} digits after the point, without exponent, leading zeros or spaces.
- *
+ * Parses a quantity or unit price as the API writes it, such as `-12.50`. Accepts an optional minus, at most
+ * {@link MAX_INTEGER_DIGITS} digits before the point and at most {@link MAX_FRACTION_DIGITS} digits after it. Refuses
+ * exponents, leading zeros and spaces.
  * @throws InvariantError for any other text. Validate external input first.
  */
 export function parseDecimal(text: string): Rational {
@@ -36,8 +36,8 @@ export function formatDecimal(value: Rational, fractionDigits: number): string {
 
 /**
  * Formats `value` exactly: as a decimal if it has finitely many digits (`"0.0125"`), otherwise as a fraction
- * (`"67500/31"`). {@link parseExact} reads this text. It is stored in the traces of invoice lines (the steps by which
- * their amounts were computed).
+ * (`"67500/31"`). {@link parseExact} reads this text. Traces of invoice lines (the steps by which their amounts were
+ * computed) store it.
  */
 export function formatExact(value: Rational): string {
   let rest = value.denominator;

@@ -46,7 +46,7 @@ export function divide(left: Rational, right: Rational): Rational {
   return rational(left.numerator * right.denominator, left.denominator * right.numerator);
 }
 
-/** Returns the exact sum of the values; zero for none. */
+/** Returns the exact sum of the values. The sum of an empty list is zero. */
 export function sum(values: Iterable<Rational>): Rational {
   let numerator = 0n;
   let denominator = 1n;

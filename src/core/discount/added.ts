@@ -3,8 +3,8 @@ import { lesser, nonNegative } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
 /**
- * A coupon of an invoice, for a discount on an amount that is added to the invoice later, such as late usage. Amounts
- * are in minor units. Traces of invoice lines store these properties, so their names must not change.
+ * Input for the discount of one coupon on an amount that is added to an invoice later, such as late usage. Amounts are
+ * in minor units. Traces of invoice lines store these properties, so their names must not change.
  */
 export type AddedCoupon = {
   readonly redemptionId: string;
@@ -13,13 +13,14 @@ export type AddedCoupon = {
   /** Amount to which the percentage applied before the addition. It includes earlier additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount on which a percentage discounts at most `restMinor`: the part that was billed before, then
-   * credited, and is now billed again. If the coupon is used up, it is the whole added amount.
+   * Part of the added amount that was billed before, then credited, and is now billed again. A percentage discounts
+   * this part by at most `restMinor`. If the coupon is used up, this part is the whole added amount.
    */
   readonly againMinor: bigint;
   /**
-   * Discount that the coupon can still give; a negative number counts as 0. It limits the whole discount of a coupon
-   * with an amount. For a percentage, it limits only the discount on `againMinor`.
+   * Discount that the coupon can still give. A negative number counts as 0.
+   * - Coupon with an amount: limits the whole discount.
+   * - Percentage: limits only the discount on `againMinor`.
    */
   readonly restMinor: bigint;
 };
@@ -33,10 +34,10 @@ export type AddedDiscount = {
 
 /**
  * Returns the discounts on an amount that is added to an invoice later. Each coupon discounts the amount that the
- * coupons before it left. The discount of a percentage is a difference: the rounded discount on its base plus the added
- * amount, less the rounded discount on its base alone. Two additions of 1 therefore get the same discount as one
- * addition of 2. A coupon with an amount discounts up to its `restMinor`.
- *
+ * coupons before it left.
+ * - Percentage: (rounded discount on base + added amount) - (rounded discount on base). Two additions of 1 therefore
+ *   get the same discount as one addition of 2.
+ * - Coupon with an amount: discounts up to its `restMinor`.
  * @param coupons coupons with a percentage first, then coupons with an amount
  */
 export function discountAdded(
@@ -62,8 +63,8 @@ export function discountAdded(
 }
 
 /**
- * Returns the amount to which each percentage applies, by redemption id: the sum of the lines that the coupon may
- * discount, less the discounts of the percentages before it.
+ * Returns the amount to which each percentage applies, by redemption id. It is the sum of the lines that the coupon may
+ * discount, less the discounts of the percentages applied earlier.
  */
 export function percentageBases(
   lines: readonly DiscountableLine[],

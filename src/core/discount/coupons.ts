@@ -40,8 +40,10 @@ export type AppliedCoupon = {
   /** Part of `amountMinor` that is taken off each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
   /**
-   * Discount that is left for later invoices. For a percentage with `limitMinor`: the rest of the limit. For a coupon
-   * with an amount and the duration `once`: the rest of the amount. Otherwise zero.
+   * Discount that is left for later invoices:
+   * - percentage with `limitMinor`: the unused part of the limit
+   * - amount with the duration `once`: the unused part of the amount
+   * - all other coupons: zero
    */
   readonly unusedMinor: bigint;
 };
@@ -55,11 +57,12 @@ export type Discounts = {
 };
 
 /**
- * Applies coupons to the positive lines that each may discount. Percentages come first, then amounts. Coupons of the
- * same kind are applied in the order of their redemption times, or in the given order if these are equal. Each coupon
- * discounts the amounts that remain after the coupons before it. A percentage is applied to the sum of its lines and
- * rounded once, half away from zero. Every discount is split over its lines by largest remainder. Lines of zero or less
- * are unchanged, and no line falls below zero.
+ * Applies coupons to the lines that each coupon may discount.
+ * - Percentages come first, then amounts. Within each kind, the earlier redemption comes first, then the given order.
+ * - Each coupon discounts the amounts that remain after the coupons before it.
+ * - A percentage is applied to the sum of its lines and rounded once, half away from zero.
+ * - Every discount is split over its lines by largest remainder. No line falls below zero.
+ * - Lines of zero or less are unchanged.
  * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
  */
 export function applyCoupons(

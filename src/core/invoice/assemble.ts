@@ -19,9 +19,9 @@ export type InvoiceContents = {
 
 /**
  * Calculates an invoice in this order: lines, minimum and maximum true-ups, coupons on the positive lines, tax on the
- * discounted lines, credit balance, amount due. A line with `fixedDiscounts` or `exactTaxes` keeps these discounts or
- * taxes, which come from an earlier bill. If the total is negative, it is added to the credit balance, and nothing is
- * due. All amounts are minor units of one currency.
+ * discounted lines, credit balance, amount due. All amounts are minor units of one currency.
+ * - A line with `fixedDiscounts` or `exactTaxes` keeps these discounts or taxes, which come from an earlier bill.
+ * - If the total is negative, it is added to the credit balance, and nothing is due.
  * @throws InvariantError when a line or a credit has another currency than the invoice, two lines have the same id, or
  *   a total differs from the sum of its lines.
  */

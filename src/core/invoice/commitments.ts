@@ -20,8 +20,8 @@ export type Commitment = {
 };
 
 /**
- * Returns the true-up lines of an invoice, in the order of the commitments. Also returns `cappedMinor`: by line id, the
- * amount by which a maximum lowers the line. Coupons do not discount this amount.
+ * Returns the true-up lines of an invoice, in the order of the commitments. Also returns `cappedMinor`: the amount by
+ * which a maximum lowers each line, by line id. Coupons do not discount this amount.
  * @throws InvariantError when a commitment counts a line that is not on the invoice, or its minimum is above its
  *   maximum.
  */
@@ -55,7 +55,9 @@ export function trueUps(
   return { lines: added, cappedMinor };
 }
 
-/** Splits `amountMinor`, or the sum of the positive lines if that is less, over these lines by their amounts. */
+/**
+ * Splits `amountMinor` over the positive lines in proportion to their amounts. Splits at most the sum of these lines.
+ */
 function spread(amountMinor: bigint, lines: readonly LineAmount[]): (readonly [string, bigint])[] {
   const weights = lines.map((line) => nonNegative(line.amountMinor));
   const shares = allocate(lesser(amountMinor, total(weights)), weights);

@@ -12,7 +12,7 @@ export type CreditGrant = {
 
 /**
  * Uses credits to pay `totalMinor`, oldest first. Credits of the same time are used in the given order. Returns the
- * used credits with the amounts used; an empty list for a total of zero or less.
+ * used credits with the amounts used. The list is empty for a total of zero or less.
  * @throws InvariantError when a credit is in another currency or below zero.
  */
 export function applyCredits(

@@ -14,13 +14,13 @@ import { allocate, allocateShares, lesser, nonNegative, total } from '../money';
 import type { TaxShare } from '../tax';
 
 /**
- * Amounts that can still be credited of lines that are billed together, such as a charge and the negative line that
- * lowers it to its maximum. Can be negative.
+ * Amounts that can still be credited of several lines that are billed together. An example is a charge and the negative
+ * line that lowers it to its maximum. The amounts can be negative.
  */
 export type LeftTogether = {
-  /** Without any tax. */
+  /** Net amount that can still be credited, without any tax. */
   readonly netMinor: bigint;
-  /** One share for each rate. */
+  /** Tax that can still be credited, with one share for each tax rate. */
   readonly taxShares: readonly TaxShare[];
 };
 
@@ -32,7 +32,10 @@ export type CreditableLine = {
   readonly taxShares: readonly TaxShare[];
   readonly creditedNetMinor: bigint;
   readonly creditedTaxShares: readonly TaxShare[];
-  /** One object for all lines that are billed together: the amounts that can still be credited of all of them. */
+  /**
+   * Amounts that can still be credited of this line and the lines billed together with it. All these lines share one
+   * object.
+   */
   readonly together: LeftTogether;
 };
 
@@ -57,14 +60,18 @@ type Part = {
   readonly exactTax: Rational;
 };
 
-/** The parts of lines that a credit note takes, in positive minor units. Each part leaves less for the next ones. */
+/**
+ * Collects the parts of lines that a credit note takes, in positive minor units. Each part lowers what later parts can
+ * take.
+ */
 export class CreditNoteParts {
   private readonly parts = new Map<string, Part>();
   private readonly taken = new Map<LeftTogether, Left>();
 
   /**
-   * Returns the amount of a line, without tax, that can still be credited: at most what is left of the line and of the
-   * lines billed together with it. Zero for a line that is itself a credit, and for a line that the note already has.
+   * Returns the amount of a line, without tax, that can still be credited. It is limited twice: to what is left of the
+   * line, and to what is left of all lines billed together with it. Zero for a line that is itself a credit, and for a
+   * line that the note already has.
    */
   creditableMinor(line: CreditableLine): bigint {
     return this.leftOf(line).netMinor;
@@ -77,10 +84,10 @@ export class CreditNoteParts {
   }
 
   /**
-   * Takes `netMinor` of a line, and the same share of its tax, but at most the tax that is left. If all the net amount
-   * that is left is taken, so is all the tax that is left; the credit notes together then credit exactly the billed
-   * tax. If only tax is left, `netMinor` must be 0.
-   * @throws InvariantError when an amount is negative or above {@link creditableMinor}, or is zero although
+   * Takes `netMinor` of a line, and the same share of its tax, up to the tax that is left. Taking all the net amount
+   * that is left also takes all the tax that is left. All credit notes together then credit exactly the billed tax. If
+   * only tax is left, `netMinor` must be 0.
+   * @throws InvariantError when `netMinor` is negative or above {@link creditableMinor}, or is zero although
    *   {@link isOnlyTaxLeft} returns false. The caller must first check amounts that come from an API client.
    */
   take(line: CreditableLine, netMinor: bigint): void {
@@ -103,8 +110,8 @@ export class CreditNoteParts {
   }
 
   /**
-   * Returns the credit note. Its tax is the sum of the exact taxes of the parts, rounded once, half away from zero, and
-   * split over lines and rates by largest remainder. The tax is at most the tax that is left of the invoice.
+   * Returns the credit note. Its tax is the sum of the exact taxes of the parts, rounded once, half away from zero. The
+   * rounded tax is split over lines and rates by largest remainder. It is at most the tax that is left of the invoice.
    * @param invoiceLines all lines of the invoice
    */
   amounts(invoiceLines: readonly CreditableLine[]): CreditNoteAmounts {
@@ -117,9 +124,9 @@ export class CreditNoteParts {
   }
 
   /**
-   * Returns the maximum tax of the note: the tax that is left of the invoice. Lines with a negative rest count as zero.
-   * If the note takes all net amounts, negative rests that rounding caused count too: a charge that was lowered to zero
-   * can be billed with a tax of -1, or with a net amount of -1 and an inclusive tax of 1.
+   * Returns the maximum tax of the note: the tax that is left of the invoice. Lines billed together are added up, and a
+   * negative sum counts as zero. A note that takes all net amounts also counts negative sums that rounding caused. For
+   * example, a charge that was lowered to zero can be billed with a tax of -1.
    */
   private largestTax(invoiceLines: readonly CreditableLine[]): bigint {
     const groups = [...new Set(invoiceLines.map(({ together }) => together))];
@@ -153,9 +160,9 @@ export class CreditNoteParts {
 }
 
 /**
- * Returns the credit note of everything that is left of an invoice, without lines of which nothing is left. Its total
- * is exactly what is left of the invoice. Rounding may have billed a charge that was lowered to zero with a tax of -1;
- * the last line with tax then gives back 1 less.
+ * Returns the credit note of everything that is left of an invoice. Omits lines of which nothing is left. The total of
+ * the note is exactly what is left of the invoice. Rounding may have billed a charge that was lowered to zero with a
+ * tax of -1. The note then credits 1 less on its last line with tax.
  */
 export function creditNoteOfRest(lines: readonly CreditableLine[]): CreditNoteAmounts {
   const left = [...new Set(lines.map(({ together }) => together))];
@@ -199,9 +206,9 @@ function noteOf(
 }
 
 /**
- * Splits the tax of a part over the rates of its line, in proportion to the tax that is left at each rate.
+ * Splits the tax of a part over the rates of its line, in proportion to the tax that is left at each rate. The shares
+ * add up to less than `taxMinor` if less tax is left, at these rates or of all lines billed together.
  * @param given tax that the note already takes from lines billed together with the line
- * @returns shares that add up to less than `taxMinor` if less is left at these rates, or of all lines billed together
  */
 function splitOverRates(
   line: CreditableLine,
@@ -232,8 +239,8 @@ function taxLeftByRate(line: CreditableLine, given: readonly TaxShare[] = []): b
 }
 
 /**
- * Returns the tax that can still be credited of lines billed together. It is lowered by rates with less than zero left,
- * and by a negative net amount: a net amount of -1 with an inclusive tax of 1 leaves nothing.
+ * Returns the tax that can still be credited of lines billed together, at least zero. Negative taxes and a negative net
+ * amount lower it. For example, a net amount of -1 with an inclusive tax of 1 leaves nothing.
  */
 function taxLeftOf(group: LeftTogether): bigint {
   return nonNegative(taxLessNet(group));
@@ -244,7 +251,10 @@ function taxLessNet({ netMinor, taxShares }: LeftTogether): bigint {
   return taxOf(taxShares) + lesser(netMinor, 0n);
 }
 
-/** Returns false if the net amount is further below zero than the rounding of inclusive tax can explain. */
+/**
+ * Returns true if the lines are a charge, false if they are a credit. Rounding of inclusive tax can leave a charge with
+ * a slightly negative net amount, such as -1 with a tax of 1. The net amount of a credit is lower.
+ */
 function isCharge({ netMinor, taxShares }: LeftTogether): boolean {
   return netMinor + total(taxShares.map(({ taxMinor }) => nonNegative(taxMinor))) >= 0n;
 }

@@ -22,8 +22,8 @@ export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   readonly heldMinor: bigint;
   readonly taxes: readonly HeldTax[];
   /**
-   * True if all lines have the same tax rates, so that the rates give the tax of a part. False if they differ, or if a
-   * part takes its share of the tax that is left for another reason.
+   * True: the tax of a part is computed with the tax rates. False: a part gets a proportional share of the tax that is
+   * left. False is required if the lines have different tax rates.
    */
   readonly hasOneSetOfRates: boolean;
   /** Discounts of the lines. A credit returns its share of each discount to the coupon. */
@@ -38,12 +38,11 @@ export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
 
 /**
  * Returns the credit for a share of {@link HeldLines}. The credited amount is rounded once, half away from zero. The
- * same share of all discounts together is returned to the coupons. It is rounded once, and split over the discounts by
- * largest remainder.
- *
+ * same share of the sum of the discounts goes back to the coupons. It is also rounded once, and then split over the
+ * discounts by largest remainder.
  * @param share from 0 to 1
- * @param limitMinor maximum amount of the credit; null: no maximum. If the credit would exceed it, the credit is
- *   reduced to the maximum, and the returned discounts are reduced in proportion.
+ * @param limitMinor maximum of the credited amount; null: no maximum. A maximum that lowers the credit also lowers the
+ *   returned discounts in proportion.
  */
 export function creditShare<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -72,10 +71,10 @@ export function creditShare<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units. If
- * `hasOneSetOfRates`, the rates are applied to the part, up to the tax that is left. Otherwise, the tax that is left at
- * each rate is split in proportion: half of the held amount gets half of the tax. The last part gets all tax that is
- * left, so that the credits together return exactly the billed tax.
+ * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units.
+ * - With `hasOneSetOfRates`: applies the rates to the part, up to the tax that is left.
+ * - Otherwise: splits the tax that is left at each rate in proportion. Half of the held amount gets half of the tax.
+ * - The last part gets all tax that is left, so that the credits together return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -94,8 +93,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the maximum of `amountMinor`, a part of {@link HeldLines}, plus its exclusive tax. Rounds each tax up,
- * because the invoice with the credit may round it up too.
+ * Returns the highest possible sum of `amountMinor`, a part of {@link HeldLines}, and the exclusive tax on it. Rounds
+ * each tax up, because the invoice with the credit may round it up too.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);
@@ -104,7 +103,7 @@ export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
     .reduce((total, { taxRateId }) => total + ceiling(taxes.get(taxRateId) ?? ZERO), amountMinor);
 }
 
-/** Returns the largest part that is at most `amountMinor`, and whose {@link maxWithTax} is at most `limitMinor`. */
+/** Returns the largest amount up to `amountMinor` for which {@link maxWithTax} is at most `limitMinor`. */
 export function partWithin(held: HeldLines, amountMinor: bigint, limitMinor: bigint): bigint {
   let [fits, exceeds] = [0n, amountMinor + 1n];
   while (exceeds - fits > 1n) {

@@ -24,8 +24,9 @@ export type PrepaidLine = {
 };
 
 /**
- * Returns the exact amount that a line would have for the full period, in minor units. If the proration is zero, because
- * newer time zone data left no day of the billed part, it is the amount itself: nothing of the line is then unused.
+ * Returns the exact amount that a line would have for the full period, in minor units. Returns the amount itself if the
+ * proration is zero: nothing of the line is then unused. A proration is zero if newer time zone data left no day of the
+ * billed part.
  */
 export function forFullPeriod(amountMinor: bigint, proration: Proration | null): Rational {
   const amount = rational(amountMinor);
@@ -34,11 +35,12 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 }
 
 /**
- * Returns the unused share of a line for a price billed in advance: (amount for the full period x unused part of the
- * period) / amount of the line. If a new plan version prorates by another unit than the line, the unused part is in the
- * new unit. The result could then exceed 1, and is limited to 1. For a line of zero or less, it is 0.
- * @throws InvariantError when the line and the unused part have the same unit, and the unused part is larger than the
- *   billed part or has another denominator.
+ * Returns the share of a prepaid line that is unused, from 0 to 1: (amount for the full period x unused part of the
+ * period) / amount of the line.
+ * - The share is limited to 1. Without this limit, it could exceed 1 if a new plan version prorates by another unit.
+ * - A line of zero or less has no unused share: 0.
+ * @throws InvariantError when line and unused part have the same unit, and the unused part is larger than the billed
+ *   part or has another denominator.
  */
 export function unusedShare(
   line: Pick<PrepaidLine, 'fullAmount' | 'proration' | 'amountMinor'>,

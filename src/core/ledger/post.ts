@@ -17,10 +17,10 @@ export type RevenueLine = {
 };
 
 /**
- * Posts a finalized invoice. Debits the receivable with the total, after subtracting the applied credit. A negative
- * total becomes credit of the customer. Discounts are not subtracted from revenue, but debited to an account of their
- * own. If a deferred line of 100 has a discount of 20, 80 is deferred, and 20 is posted at once as revenue and as a
- * discount. Later, exactly the deferred amount is moved to revenue.
+ * Posts a finalized invoice. Debits the receivable with the total less the applied credit. A negative total becomes
+ * credit of the customer. Discounts are debited to an account of their own, and revenue is credited before discount. A
+ * deferred line of 100 with a discount of 20 defers 80, and posts 20 at once as revenue and as discount. Later, exactly
+ * the deferred amount is moved to revenue.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
@@ -51,8 +51,8 @@ export function postInvoice(invoice: {
 }
 
 /**
- * Posts a succeeded payment: debits the cash clearing account of the provider. Credits the part that pays an invoice to
- * the receivable, and the rest to the customer's credit.
+ * Posts a succeeded payment. Debits the cash clearing account of the provider. Credits `toReceivableMinor`, which pays
+ * an invoice, to the receivable. Credits the remaining amount to the customer's credit.
  * @throws InvariantError when `toReceivableMinor` is negative or exceeds the amount.
  */
 export function postPayment(payment: {
@@ -71,9 +71,11 @@ export function postPayment(payment: {
 }
 
 /**
- * Posts that a payment becomes customer credit, because its invoice was voided. Moves the applied amount from the
- * receivable to the customer's credit, except two parts. The part that was already refunded is credited to the refunds
- * account, where it balances the refund. The part that was lost by a dispute is credited to the dispute losses.
+ * Posts that a payment becomes customer credit, because its invoice was voided. Debits `appliedMinor` to the
+ * receivable, and credits it to three accounts:
+ * - `refundedMinor` to the refunds account, where it balances an earlier refund
+ * - `lostMinor`, lost by a dispute, to the dispute losses
+ * - the remaining amount to the customer's credit
  * @throws InvariantError when a part is negative, or the parts exceed `appliedMinor`.
  */
 export function postPaymentReturned(returned: {
@@ -95,8 +97,8 @@ export function postPaymentReturned(returned: {
 
 /**
  * Posts a succeeded refund. Credits the whole amount to the cash clearing account of the provider. Debits
- * `fromCreditMinor` to the customer's credit: the part that is covered by available credit from the refunded payment.
- * Debits the rest to the refunds account, where it balances a credit note that is settled as a refund.
+ * `fromCreditMinor` to the customer's credit: this part is covered by available credit from the refunded payment.
+ * Debits the remaining amount to the refunds account, where it balances a credit note that is settled as a refund.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
@@ -116,8 +118,10 @@ export function postRefund(refund: {
 
 /**
  * Posts that the money of a succeeded refund came back from the customer's bank. Debits the cash clearing account of
- * the provider. Credits `toCreditMinor` less `recoveredMinor` to the customer's credit, `recoveredMinor` to the dispute
- * losses, and the rest of the amount to the refunds account.
+ * the provider with `amountMinor`, and credits:
+ * - the customer's credit with `toCreditMinor` - `recoveredMinor`
+ * - the dispute losses with `recoveredMinor`
+ * - the refunds account with `amountMinor` - `toCreditMinor`
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
@@ -152,8 +156,8 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute: credits the amount to the `disputed` account. Debits `fromCreditMinor` to the customer's
- * credit, and the rest to the dispute losses.
+ * Posts a lost dispute. Credits the amount to the `disputed` account. Debits `fromCreditMinor` to the customer's
+ * credit, and the remaining amount to the dispute losses.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {
@@ -172,8 +176,8 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. If the dispute was lost before, also reverses its loss, and gives
- * back the credit that it took from the customer.
+ * Posts disputed funds that a provider paid back. For a dispute that was lost before, also reverses the posted loss,
+ * and gives the customer back the credit that covered the dispute.
  * @throws InvariantError when a part is negative, or the parts exceed the amount.
  */
 export function postDisputeReinstated(reinstated: {
@@ -197,8 +201,8 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
- * Posts that customer credit covers a refund. The credit became available only after the refund was paid out. Credits
- * the refunds account, which the refund had debited.
+ * Posts customer credit that covers a refund, if the credit became available only after the refund was paid out.
+ * Credits the refunds account, which the refund had debited.
  */
 export function postRefundRecovered(currency: string, amountMinor: bigint): LedgerTransaction {
   return post('refund', currency, 'customer_credit', 'refunds', amountMinor);

@@ -2,10 +2,10 @@ import { invariant } from '../invariant';
 import { total } from './total';
 
 /**
- * Splits `amountMinor` in proportion to `weights` by largest remainder: every part is rounded towards zero, and the
+ * Splits `amountMinor` in proportion to `weights` by largest remainder. Every part is rounded towards zero. The
  * remaining minor units go, one each, to the parts with the largest remainders. Of equal remainders, the earlier part
  * comes first. The parts add up to the amount and have its sign. Each part differs from its exact share by less than
- * one minor unit, and is zero for a weight of zero.
+ * one minor unit. A weight of zero gets zero.
  * @throws InvariantError on a negative weight, or when all weights are zero and the amount is not.
  */
 export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigint[] {
@@ -26,14 +26,12 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
 }
 
 /**
- * Splits `amountMinor` into whole parts by largest remainder, as {@link allocate} does, but by the exact shares
- * `shareNumerators[i] / denominator`. `amountMinor` is their rounded sum. Each part differs from its share by less than
- * one minor unit. A share that is a whole number is unchanged.
- *
- * Shares may differ in sign, for example the taxes of a charge and of a credit that are rounded together. All shares
- * are rounded down, and the remaining minor units go to the largest remainders. A negative amount is split like its
- * positive counterpart, and then all signs are reversed. An amount of zero counts as negative if the first share that
- * is not zero is negative.
+ * Splits `amountMinor` by largest remainder into whole parts near the exact shares `shareNumerators[i] / denominator`.
+ * - `amountMinor` is the rounded sum of the shares. Shares may differ in sign, such as taxes of a charge and of a
+ *   credit.
+ * - All shares are rounded down. The remaining minor units go, one each, to the largest remainders. Whole shares stay.
+ * - A negative amount is split like its positive counterpart, with all signs reversed before and after. An amount of
+ *   zero counts as negative if the first share that is not zero is negative.
  * @throws InvariantError when `amountMinor` differs from the sum of the shares by one minor unit or more, or when
  *   `denominator` is not positive.
  */

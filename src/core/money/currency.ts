@@ -9,9 +9,9 @@ const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
  * Number of digits after the decimal point, by currency code, including former currencies. Of the codes that start with
- * X, the map has only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). ISO 4217 gives the other X
- * codes (metals, bond units, units of account, the test code, "no currency") no minor unit, but the package stores 0
- * digits for them. They are recognized by having at most one entry in `countries`.
+ * X, only the currencies that several countries share are included (XAF, XCD, XCG, XOF, XPF). The other X codes, such
+ * as metals and the test code, have no minor unit in ISO 4217, but 0 digits in the package. The package lists at most
+ * one country for each of them.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data

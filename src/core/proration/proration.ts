@@ -16,9 +16,11 @@ export type Proration = {
 /** A part of a period, and how the part ends. */
 export type ProratedPart = Period & {
   /**
-   * `border`: the part ends where a new price or the next period starts. With proration by day, the date of `endAt` is
-   * not billed with the part. `termination`: the part ends where the subscription ends or a pause begins. With
-   * proration by day, the date of `endAt` is billed with the part.
+   * How the part ends.
+   * - `border`: a new price or the next period starts. With proration by day, the date of `endAt` is not billed with
+   *   the part.
+   * - `termination`: the subscription ends or a pause begins. With proration by day, the date of `endAt` is billed with
+   *   the part.
    */
   readonly end: 'border' | 'termination';
 };
@@ -26,11 +28,10 @@ export type ProratedPart = Period & {
 /**
  * Returns the part as a fraction of `fullPeriod`. The denominator is the length of the full period. With a `calendar`
  * billing anchor, the full period of a short first period is the whole calendar period.
- *
- * The unit `day` counts local dates in `timeZone`. The date of a price change belongs to the new price. The date on
- * which a subscription ends or is paused belongs to the part, unless the full period ends on that date too: it then
- * belongs to the next period. The unit `second` counts elapsed time.
- *
+ * - Unit `day`: counts local dates in `timeZone`. The date of a price change belongs to the new price. The date on
+ *   which a subscription ends or is paused belongs to the part. If the full period ends on that date, the date belongs
+ *   to the next period instead.
+ * - Unit `second`: counts elapsed time.
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
 export function prorate(
@@ -47,8 +48,8 @@ export function prorate(
   );
   const measure = unit === 'day' ? datesIn(timeZone) : elapsedSeconds;
   const denominator = measure(fullPeriod);
-  // In a repeated hour, an instant can have an earlier date than the full period, or than the start of the part: it then
-  // lies on the later date.
+  // When clocks are set back over midnight, the date of a later instant can be earlier than that of the start. The
+  // count would be negative, and is therefore raised to 0: the instant then counts as on the later date.
   const before = (endAt: Date): bigint =>
     greater(0n, measure({ startAt: fullPeriod.startAt, endAt }));
   const lastDate = unit === 'day' && part.end === 'termination' ? 1n : 0n;
@@ -60,19 +61,17 @@ export function prorate(
 }
 
 /**
- * End of one part of a period, and start of the next. `unit`: the unit in which the time from the start of the full
- * period to this instant is counted.
+ * Instant at which one part of a period ends and the next part starts. `unit` is the unit for the time from the start
+ * of the full period to this instant.
  */
 export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
 
 /**
- * Returns the part of `fullPeriod` between two boundaries. The parts of a period add up to the whole, even if their
- * boundaries have different units. The part has the unit of `to` if both units are equal, or the period starts at
- * `from`.
- *
- * Otherwise, the part is in seconds. The days before the boundary with the unit `day` are converted to seconds, as if
- * all days of the full period were equally long. If this gives no whole number of seconds, numerator and denominator
- * are multiplied by the number of days of the full period. If `to` then lies before `from`, the part is zero.
+ * Returns the part of `fullPeriod` between two boundaries. The parts of a period always add up to the whole period.
+ * - If both units are equal, or the period starts at `from`: the part has the unit of `to`.
+ * - Otherwise: the part is in seconds. The days up to the boundary with the unit `day` are converted to seconds, with
+ *   all days of the full period equally long. If the seconds are not a whole number, numerator and denominator are
+ *   multiplied by the number of days. If `to` then lies before `from`, the part is zero.
  */
 export function prorateBetween(
   from: PartBoundary,
@@ -100,9 +99,8 @@ export function prorateBetween(
 }
 
 /**
- * Returns `billed` minus `used`: the unused part, which is credited. Both parts must have the same start.
- *
- * @throws InvariantError when more was used than billed, or the two differ in denominator or unit.
+ * Returns the unused part, which is credited: `billed` minus `used`. Both parts must have the same start.
+ * @throws InvariantError when more was used than billed, or the parts differ in denominator or unit.
  */
 export function unusedPart(used: Proration, billed: Proration): Proration {
   invariant(

@@ -40,11 +40,12 @@ export interface EventCharger {
 }
 
 /**
- * Returns a charger for the events of a percentage price. Events are free until the free events or the free amount are
- * used up, whichever happens first; all later events are charged. If only a part of an event's base amount is free, the
- * event costs the fixed amount plus the rate on the other part. The price's minimum and maximum per event limit the
- * cost of each charged event. All events together cost at least zero, even if their base amounts are negative
- * (refunds). Nothing is rounded.
+ * Returns a charger for the events of a percentage price. Nothing is rounded.
+ * - Events are free until the free events or the free amount are used up, whichever happens first. Later events are
+ *   charged.
+ * - An event that is only partly free costs the fixed amount plus the rate on the part that is not free.
+ * - The price's minimum and maximum per event limit the cost of each charged event.
+ * - All events together cost at least zero, even if their base amounts are negative (refunds).
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);

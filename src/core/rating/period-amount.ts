@@ -20,8 +20,8 @@ export interface LimitedPrice {
 }
 
 /**
- * Returns the cost of `quantity` units in a full billing period, within the minimum and maximum of the price, in minor
- * units. For prices that do not depend on usage.
+ * Returns the cost of `quantity` units in a full billing period, in minor units. The cost is kept within the minimum
+ * and maximum of the price. Only for prices that do not depend on usage.
  * @param quantity decimal string
  */
 export function periodAmountOf(price: LimitedPrice, quantity: string): bigint {

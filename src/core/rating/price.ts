@@ -27,10 +27,10 @@ export type PackagePrice = {
 };
 
 /**
- * Rate x sum of the base amounts of the charged events + fixed amount x number of charged events. The base amount of an
- * event is the amount that the event reports, such as the amount of a payment. The first events are free: up to a
- * number of events, or up to a sum of base amounts, whichever is used up first. The event that exceeds the free amount
- * is charged only for the part above it.
+ * Price of events by their base amounts, such as the amounts of payments: rate x sum of the base amounts of the charged
+ * events + fixed amount x number of charged events. The first events are free: up to a number of events, or up to a sum
+ * of base amounts, whichever is used up first. The event that exceeds the free amount is charged only for the part
+ * above it.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';

@@ -17,9 +17,9 @@ import { rateGraduated, rateVolume } from './tiers';
 import { amountStep, ratedAmount, toRational, step, type RatedAmount } from './trace';
 
 /**
- * Usage to which a price is applied. The percentage model takes `events` (the base amounts of the events, in minor
- * units and in time order) or `charged` (sums over the events, see {@link chargeEvents}). The other models take
- * `quantity`.
+ * Usage to which a price is applied. The percentage model takes one of two kinds, all other models take `quantity`:
+ * - `events`: the base amounts of the events, in minor units and in time order
+ * - `charged`: sums over the events, see {@link chargeEvents}
  */
 export type Usage =
   | { readonly kind: 'quantity'; readonly quantity: Rational }
@@ -48,7 +48,7 @@ export function rate(price: Price, usage: Usage): RatedAmount {
   }
 }
 
-/** Returns the amount of a line before rounding: `exact` times the proration, if there is one. */
+/** Returns the amount of a line before rounding: `exact` times the proration, or `exact` if the proration is null. */
 export function exactAtLine(exact: Rational, proration: Proration | null): Rational {
   return proration === null ? exact : multiply(exact, factorOf(proration));
 }

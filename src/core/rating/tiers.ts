@@ -10,7 +10,8 @@ type BoundedTier = { readonly tier: Tier; readonly index: number; readonly from:
 /**
  * Returns the exact graduated amount for `quantity`. The trace has one step for each tier that the quantity reaches:
  * the units in the tier at its unit amount, plus its flat amount.
- * @throws InvariantError unless the tiers ascend and only the last one has no upper bound.
+ * @throws InvariantError if the tiers do not ascend. Also if the last tier has an upper bound, or another tier has
+ *   none.
  */
 export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedAmount {
   const steps: TraceStep[] = [];
@@ -26,9 +27,10 @@ export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedA
 
 /**
  * Returns the exact volume amount for `quantity`: all units at the unit amount of one tier, plus that tier's flat
- * amount. A quantity on a bound belongs to the tier that ends there. A quantity of zero belongs to the first tier, and
- * costs its flat amount only with `chargeFlatAtZero`.
- * @throws InvariantError unless the tiers ascend and only the last one has no upper bound.
+ * amount. A quantity on a bound belongs to the tier that ends there. A quantity of zero belongs to the first tier. It
+ * costs the flat amount of this tier only with `chargeFlatAtZero`.
+ * @throws InvariantError if the tiers do not ascend. Also if the last tier has an upper bound, or another tier has
+ *   none.
  */
 export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount {
   const tiers = boundTiers(price.tiers);

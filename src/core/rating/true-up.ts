@@ -6,12 +6,11 @@ import type { Proration } from '../proration';
 export type TrueUp = { readonly kind: 'minimum' | 'maximum'; readonly amountMinor: bigint };
 
 /**
- * Returns the true-up that lifts the billed amount of a period to the minimum (positive amount) or lowers it to the
- * maximum (negative amount); null if none is needed. `limits` are for the full period. Each limit is multiplied by
+ * Returns the true-up of a period, or null if none is needed. It lifts the billed amount to the minimum (positive
+ * amount), or lowers it to the maximum (negative amount). `limits` are for the full period. Each limit is multiplied by
  * `proration` and rounded once, half away from zero.
- *
- * @param billedMinor total billed for the price in the period, earlier true-ups included.
- * @throws InvariantError when the minimum is above the maximum, or one is negative.
+ * @param billedMinor total billed for the price in the period, earlier true-ups included
+ * @throws InvariantError when the minimum is above the maximum, or a limit is negative.
  */
 export function trueUp(
   billedMinor: bigint,

@@ -1,7 +1,10 @@
 /** Maximum number of words to search for. Further words are ignored. */
 const MAX_WORDS = 8;
 
-/** Returns the substrings that a text must contain to match. Stored texts have a space before every word. */
+/**
+ * Splits a search text into the substrings that a stored text must contain to match. For example, `li chen` gives ` li`
+ * and `chen`. Stored texts have a space before every word.
+ */
 export function searchedParts(text: string): readonly string[] {
   return text
     .trim()
@@ -12,9 +15,9 @@ export function searchedParts(text: string): readonly string[] {
 }
 
 /**
- * Returns the substring to search for, given one word of the search text. A trigram index finds one or two characters
- * only at the start of a word. A word of this length therefore gets a leading space, so that it matches only the starts
- * of words after a plain space.
+ * Returns the substring to search for, given one word of the search text. A word of one or two characters gets a
+ * leading space, so that it matches only starts of words. The trigram index cannot find so few characters inside a
+ * word.
  */
 function partOf(word: string): string {
   return word.length < 3 ? ` ${word}` : word;

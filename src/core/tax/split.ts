@@ -11,7 +11,10 @@ export type RateSplit = {
   readonly denominator: bigint;
 };
 
-/** Rounds the sum of the exact taxes once, half away from zero, and splits it over the lines by largest remainder. */
+/**
+ * Rounds the sum of the exact taxes once, half away from zero. Splits the rounded tax over the lines by largest
+ * remainder.
+ */
 export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Rational[]): RateSplit {
   const shares = overCommonDenominator(exactTaxes);
   const taxMinor = roundToInteger(sum(exactTaxes));
@@ -20,15 +23,12 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
 }
 
 /**
- * Moves tax between lines so that the inclusive taxes of a line do not exceed its amount. The tax of a single rate
- * never exceeds the amount. The taxes of two rates can, if both were rounded up: 0.01 + 0.01 on a line of 0.01 would
- * leave a net amount of -0.01.
- *
- * In this case, one minor unit of the tax of one rate moves to another line: one where the tax of this rate was rounded
- * down, and where the taxes still fit with one unit more. If several rates are possible, the last one is chosen. If
- * several lines are possible, the one with the largest remainder is chosen; of equal remainders, the earlier line. The
- * total tax of each rate does not change, and each part stays within one minor unit of its exact share. With three or
- * more high rates on tiny lines, there may be no such line. The taxes then still exceed the amount.
+ * Moves tax between lines so that the inclusive taxes of a line do not exceed its amount. They can exceed it if the
+ * taxes of two rates were both rounded up: taxes of 0.01 + 0.01 on a line of 0.01 would leave a net amount of -0.01.
+ * - One minor unit of the tax of one rate then moves to another line. On that line, the tax of the rate was rounded
+ *   down, and the taxes still fit with one unit more. The total tax of each rate stays the same.
+ * - The last possible rate is chosen, and the line with the largest remainder; of equal remainders, the earlier line.
+ * - With three or more high rates on tiny lines, no line may be possible. The taxes then still exceed the amount.
  */
 export function withinAmounts(
   amountsMinor: readonly bigint[],
@@ -69,10 +69,16 @@ export function withinAmounts(
   return moved;
 }
 
-/** Lines that may take a minor unit of a tax, in the order to try them. Those before index `next` cannot take it. */
+/**
+ * Lines that may take a minor unit of a tax, in the order to try them. The lines before index `next` were tried and
+ * cannot.
+ */
 type Receivers = { readonly lines: readonly number[]; next: number };
 
-/** Returns the lines whose exact tax has a remainder, the largest first. A `unit` of -1 reverses the signs first. */
+/**
+ * Returns the lines whose exact tax has a remainder, the largest remainder first. With `unit` -1, the signs of all
+ * taxes are reversed first.
+ */
 function byRemainder({ numerators, denominator }: RateSplit, unit: bigint): readonly number[] {
   return numerators
     .map((numerator, line) => {

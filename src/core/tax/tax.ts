@@ -15,9 +15,9 @@ import { splitByExactTaxes, withinAmounts } from './split';
 
 export type AppliedTaxRate = {
   readonly taxRateId: string;
-  /** A percent as a decimal string: `"20"`. */
+  /** Percentage as a decimal string: `"20"` is a fifth. */
   readonly percentage: string;
-  /** True when line amounts include this tax. */
+  /** True if line amounts include this tax. */
   readonly inclusive: boolean;
 };
 
@@ -27,15 +27,15 @@ export type TaxableLine = {
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * Exact tax by tax rate id, for a line that keeps the tax of an earlier bill; negative for a credit. For the rates in
-   * `taxRateIds`, this tax replaces the calculated tax, even if the customer is exempt.
+   * Exact tax by tax rate id, for a line that keeps the tax of an earlier bill; negative for a credit. This tax
+   * replaces the calculated tax of the rates in `taxRateIds`. It stays even if the customer is exempt.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
 /**
- * Tax status of the customer. `none`: no special status, so that tax is charged. Customers who are exempt or under
- * reverse charge (`reverse`) are billed without tax, and a note on the invoice says so.
+ * Tax status of the customer. `none`: no special status, so tax is charged. `exempt` and `reverse` (reverse charge):
+ * billed without tax, and a note on the invoice says so.
  */
 export type TaxTreatment = 'none' | 'exempt' | 'reverse';
 
@@ -45,7 +45,7 @@ export type TaxedLine = {
   readonly lineId: string;
   /** Amount without any tax: the line's amount less the inclusive tax in it. */
   readonly netMinor: bigint;
-  /** Sum over all rates, inclusive and exclusive. */
+  /** Sum of the taxes of all rates, inclusive and exclusive. */
   readonly taxMinor: bigint;
   /** Net amount and tax: what the customer owes for the line. */
   readonly grossMinor: bigint;
@@ -66,12 +66,14 @@ export type InvoiceTax = {
 };
 
 /**
- * Calculates the tax of an invoice. For each rate, the exact taxes of its lines are added up, rounded once, half away
- * from zero, and split over these lines by largest remainder. Inclusive tax is part of the line's amount:
- * net = amount / (1 + sum of the inclusive rates). If the inclusive taxes of a line would exceed its amount,
- * {@link withinAmounts} moves a minor unit of tax to another line. Exclusive rates apply to the net amount and do not
- * compound. An exempt or reverse-charge customer owes the amounts unchanged, without tax, and the result has a note.
- * Lines with `exactTaxes` keep these taxes even then.
+ * Calculates the tax of an invoice.
+ * - For each rate, the exact taxes of its lines are added up, rounded once, half away from zero, and split over these
+ *   lines by largest remainder.
+ * - Inclusive tax is part of the line's amount: net = amount / (1 + sum of the inclusive rates). If the inclusive taxes
+ *   of a line would exceed its amount, {@link withinAmounts} moves a minor unit of tax to another line.
+ * - Exclusive rates apply to the net amount and do not compound.
+ * - An exempt or reverse-charge customer owes the amounts unchanged, without tax, and the result has a note. Lines with
+ *   `exactTaxes` keep these taxes even then.
  * @throws InvariantError when a line names an unknown rate or names one rate twice, a rate is given twice, or a
  *   percentage is negative.
  */

@@ -6,9 +6,10 @@ import { toInstant, toLocal, toLocalBeforeMove } from './zone';
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
 /**
- * Origin of all periods of a subscription. In the mode `anniversary`, intervals are counted from the local date and
- * time of `startAt`. In the mode `calendar`, periods start at the local midnight at which a day, ISO week (Monday),
- * month or year begins. Only the first period starts at `startAt`, and may therefore be shorter.
+ * Origin of all periods of a subscription.
+ * - `anniversary`: intervals are counted from the local date and time of `startAt`.
+ * - `calendar`: periods start at the local midnight at which a day, ISO week (Monday), month or year begins. Only the
+ *   first period starts at `startAt`, and may therefore be shorter.
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';
@@ -42,9 +43,9 @@ const LONGEST_INTERVAL_MS = {
 } as const;
 
 /**
- * Returns period `index` of the anchor. It is computed from the anchor, not from the end of the previous period. An
- * anchor on the 31st therefore ends periods on the 31st, on the 30th, or on the last day of February. A period is empty
- * if the time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodFollowing} skips empty periods.
+ * Returns period `index` of the anchor. Counts from the anchor, not from the end of the previous period. An anchor on
+ * the 31st therefore ends periods on the 31st, on the 30th, or on the last day of February. A period is empty if the
+ * time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodFollowing} skips empty periods.
  * @throws InvariantError when the anchor is not valid, the index is not a whole number from 0, or the period ends after
  *   the year 9999.
  */
@@ -69,8 +70,8 @@ export function periodEndsOf(anchor: BillingAnchor): (index: number) => Date {
 }
 
 /**
- * Returns the local time some months after the start of a period. If a DST change moved that start later, counts from
- * the local time that the change skipped, because later periods start at it again.
+ * Returns the local time some months after the start of a period. If a DST change skipped the local time of the start,
+ * such as 02:30, counts from the skipped time. Later periods start at 02:30 again.
  * @throws InvariantError when the number of months is not valid or the result is after the year 9999.
  */
 export function monthsAfter(startAt: Date, months: number, timeZone: string): Date {
@@ -99,8 +100,9 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
 }
 
 /**
- * Returns the period after a stored period, given the stored index and end. It starts at the stored end, because the
- * time zone data of this process may give this boundary another instant. Skips periods that end by that time.
+ * Returns the period after a stored period, given the stored index and end. The returned period starts at the stored
+ * end, even if newer time zone data gives this boundary another instant. Skips periods that end at or before the stored
+ * end.
  */
 export function periodFollowing(
   anchor: BillingAnchor,

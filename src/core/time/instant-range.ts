@@ -1,7 +1,7 @@
 /** Earliest instant that requests accept. */
 export const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
-/** Range of instants: `from` inclusive, `to` exclusive. Null: no limit. */
+/** Range of instants: `from` inclusive, `to` exclusive. A null end has no limit. */
 export interface InstantRange {
   readonly from: Date | null;
   readonly to: Date | null;

@@ -5,7 +5,10 @@ export function contains(period: Period, instant: Date): boolean {
   return period.startAt <= instant && instant < period.endAt;
 }
 
-/** Rounds start and end down to whole seconds first, so that the seconds of adjoining periods add up. */
+/**
+ * Returns the seconds from start to end. Start and end are first rounded down to whole seconds, so that the seconds of
+ * adjoining periods add up.
+ */
 export function elapsedSeconds(period: Period): bigint {
   return epochSeconds(period.endAt) - epochSeconds(period.startAt);
 }

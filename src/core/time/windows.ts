@@ -13,8 +13,8 @@ const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
 };
 
 /**
- * Returns true if the length of a period alone shows that it has more than `max` windows. If not, it may have more all
- * the same: {@link windowsOf} computes each window.
+ * Returns true if a period is so long that it certainly has more than `max` windows. If false, the period may still
+ * have more windows: only {@link windowsOf} counts them.
  */
 export function isTooLongFor(
   { startAt, endAt }: Period,
@@ -51,7 +51,10 @@ export function windowsOf(
   return windows;
 }
 
-/** A window from here on lasts to the end of the period, because `periodEndsOf` computes no end after the year 9999. */
+/**
+ * Start of the last window that is computed. A window from here on lasts to the end of the period, because
+ * `periodEndsOf` computes no end after the year 9999.
+ */
 const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
 const NEVER = new Date(8.64e15);
 

@@ -27,8 +27,8 @@ export function localDateOn(instant: Date, timeZone: string): string {
 }
 
 /**
- * Returns the number of local dates of a period. The date on which the period starts counts; the date on which it ends
- * does not. The numbers of adjoining periods therefore add up. A date that the zone skipped (Apia, 30 December 2011)
+ * Returns the number of local dates of a period. Counts the date on which the period starts, but not the date on which
+ * it ends. The numbers of adjoining periods therefore add up. A date that the zone skipped (Apia, 30 December 2011)
  * still counts.
  * @throws InvariantError when the zone is unknown.
  */
@@ -60,9 +60,9 @@ export function monthOfYearBefore(instant: Date, timeZone: string): Date {
 }
 
 /**
- * Returns the next instant at which an hour starts on the wall clock of `timeZone`; in Kathmandu, for example, hours
- * start at a quarter past the UTC hour. If the clock changes before that, as in Chatham at 02:45, returns the instant of
- * the change.
+ * Returns the next instant at which an hour starts on the wall clock of `timeZone`. In Kathmandu, for example, hours
+ * start at a quarter past the UTC hour. If the clock changes before that, as in Chatham at 02:45, returns the instant
+ * of the change.
  * @throws InvariantError when the zone is unknown.
  */
 export function localHourAfter(instant: Date, timeZone: string): Date {
@@ -74,7 +74,7 @@ export function localHourAfter(instant: Date, timeZone: string): Date {
   return new Date(local.getTimeZoneTransition('next')?.epochMilliseconds ?? next.getTime());
 }
 
-/** For this folder only, because other code must not depend on `Temporal`. */
+/** Use only in this folder, because other code must not depend on `Temporal`. */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
   invariant(isTimeZone(timeZone), `${JSON.stringify(timeZone)} is not a time zone`);
@@ -82,8 +82,8 @@ export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime
 }
 
 /**
- * Returns the local time at `instant`, without its zone. If `instant` is where {@link toInstant} moves a local time that
- * a DST change skips, returns the skipped time.
+ * Returns the local time at `instant`, without its zone. {@link toInstant} moves a local time that a DST change skips
+ * to a later instant. For such an instant, returns the skipped time, e.g. 02:30 instead of 03:30.
  */
 export function toLocalBeforeMove(instant: Date, timeZone: string): Temporal.PlainDateTime {
   const zoned = toLocal(instant, timeZone);

@@ -23,7 +23,7 @@ export interface UsageTotals {
   readonly distinctValues: bigint;
 }
 
-/** Totals by group key: the {@link Group} as JSON. */
+/** Totals by group key. A group key is the {@link Group} as JSON. */
 export type TotalsByGroup = ReadonlyMap<string, UsageTotals>;
 
 /** Fields of a meter on which the quantity depends. */
@@ -43,13 +43,14 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
-/** Stands for the end of a registered window (a period with running totals) that never ends. No event is later. */
+/** End of a registered window (a period with running totals) that never ends. No event is later. */
 export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 /**
- * Returns the time since which values carry over into later periods; null if none do. Only values of a `weighted_sum`
- * carry over: on a recurring meter, all of them; on other meters, those since `heldSince`, and none if `heldSince` is
- * undefined.
+ * Returns the time since which values carry over into later periods; null if no values do. Only values of a
+ * `weighted_sum` carry over:
+ * - recurring meter: all values
+ * - other meter: values since `heldSince`, and no values if `heldSince` is undefined
  */
 export function carryOverStart(
   {
@@ -63,8 +64,8 @@ export function carryOverStart(
 }
 
 /**
- * Returns the exact quantity of a period with these totals. Without events, the quantity is 0; for a `weighted_sum`, it
- * is `carriedOver`. The `weighted_sum` of an empty period is 0.
+ * Returns the exact quantity of a period with these totals. Without events, the quantity of a `weighted_sum` is
+ * `carriedOver`, and all other quantities are 0. The `weighted_sum` of an empty period is 0.
  * @param carriedOver value of a `weighted_sum` at the start of the period, which counts for the whole period
  */
 export function valueOf(
@@ -92,7 +93,7 @@ export function valueOf(
   }
 }
 
-/** A registered window (a period with running totals of its own), or the first part of one. */
+/** A registered window (a period with running totals), or its first part up to `endAt`. */
 interface WindowPart extends Period {
   /** End of the whole window; default: `endAt`. The values of a `weighted_sum` count up to this end. */
   readonly heldUntil?: Date | undefined;
@@ -100,8 +101,8 @@ interface WindowPart extends Period {
 
 /**
  * Returns the exact usage of a registered window by the events before `endAt`. A `weighted_sum` counts each value until
- * `heldUntil`, the end of the whole window, and is divided by the length of the whole window. If the window never ends
- * ({@link FOR_EVER}), a `weighted_sum` is the plain sum of the values.
+ * `heldUntil`, and divides by the length of the whole window. In a window that never ends ({@link FOR_EVER}), a
+ * `weighted_sum` is the plain sum of the values.
  * @param totals totals of the period from `startAt` to `endAt`
  * @param carriedOver value of a `weighted_sum` at the start of the window
  */
@@ -122,8 +123,8 @@ export function usageOfWindow(
  * Yields the usage of each of several adjoining windows, as a list of groups sorted by group key. A group is listed if
  * it has events in the window, or a carried-over value other than zero. A meter without groups always has one entry.
  * @param totals totals of each window, in the order of the windows
- * @param before totals before the first window. These totals, and the totals of each window, carry over into all later
- *   windows. Null: nothing carries over, and each window starts at zero
+ * @param before totals before the first window. They carry over into all windows, and the totals of each window into
+ *   all later windows. Null: nothing carries over, and each window starts at zero.
  */
 export function* readingsOf(
   rule: MeterRule,

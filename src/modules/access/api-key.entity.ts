@@ -25,8 +25,9 @@ export class ApiKeyEntity implements ApiKey {
   @Column({ type: 'char', length: 64, nullable: true }) readonly previousHash!: string | null;
   @InstantColumn({ nullable: true }) readonly previousExpiresAt!: Date | null;
   /**
-   * SHA-256 of the first secret of a key that was created from `BOOTSTRAP_API_KEY`, in hex. Rolls keep it. Null for
-   * other keys, and if a release without this column replaced the secret, so that its hash is lost.
+   * SHA-256 of the first secret of a key that was created from `BOOTSTRAP_API_KEY`, in hex. A roll keeps this hash.
+   * Null for other keys. Also null if a release without this column rolled the key, because the hash of the first
+   * secret is then lost.
    */
   @Column({ type: 'char', length: 64, nullable: true }) readonly bootstrapHash!: string | null;
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;

@@ -11,8 +11,8 @@ export interface KeyHolderRow {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   /**
-   * Time at which the checked secret stops working, if it is the previous secret of the key. Null if it is the current
-   * one.
+   * Time at which the checked secret stops working, if it is the previous secret of the key. Null for the current
+   * secret.
    */
   readonly previous_expires_at: Date | null;
   readonly requests_per_minute: number | null;
@@ -34,13 +34,19 @@ const TOUCH = `
 
 const LOCK_BOOTSTRAP = `SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`;
 
-/** Condition: a key from `BOOTSTRAP_API_KEY` has its first secret. Later ones are generated and have a prefix. */
+/**
+ * Condition: a key from `BOOTSTRAP_API_KEY` has its first secret. Later secrets of the key are generated and have a
+ * prefix.
+ */
 const HAS_FIRST_SECRET = `created_by = 'bootstrap' AND (version = 1 OR prefix = '')`;
 
 const REMEMBER_FIRST_SECRETS = `
   UPDATE api_key SET bootstrap_hash = hash WHERE bootstrap_hash IS NULL AND ${HAS_FIRST_SECRET}`;
 
-/** Stores both former secrets. The earlier one is missing if a process of the previous release made the last roll. */
+/**
+ * Replaces the secret, and stores both former secrets. The earlier one (`previous_hash`) is not stored yet if a process
+ * of the previous release made the last roll.
+ */
 const ROLL = `
   WITH former AS (
     INSERT INTO api_key_former_secret (hash)
@@ -92,7 +98,7 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Stores the hash of a new secret, and remembers that of the present one. The present secret still works if
+   * Stores the hash of a new secret, and remembers the hash of the present secret. The present secret still works if
    * `key.previousExpiresAt` is set.
    */
   async roll(key: ApiKey, hash: string): Promise<void> {
@@ -101,7 +107,7 @@ export class ApiKeysRepository {
     await this.database.query(ROLL, values);
   }
 
-  /** Returns the key whose current or previous secret has this hash; null if there is none. */
+  /** Returns the key whose current or previous secret has this hash; null if there is no such key. */
   async findHolder(hash: string): Promise<KeyHolderRow | null> {
     const [row] = await this.database.queryPrepared<KeyHolderRow>('find_api_key', FIND_HOLDER, [
       hash,
@@ -121,8 +127,10 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Returns `known` if a key has or had the secret with this hash. Returns `uncertain` if the first secret of a
-   * bootstrap key is unknown, so that it may be this secret. Otherwise returns `new`.
+   * Returns one of:
+   * - `known`: a key has or had the secret with this hash.
+   * - `uncertain`: the first secret of a bootstrap key is unknown, so it may be this secret.
+   * - `new`: no key has had the secret.
    */
   async statusOfBootstrapSecret(hash: string): Promise<'known' | 'uncertain' | 'new'> {
     const [row] = await this.database.query<{ isKnown: boolean; isUncertain: boolean }>(

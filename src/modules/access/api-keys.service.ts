@@ -69,9 +69,10 @@ export class ApiKeysService {
   }
 
   /**
-   * Stores an API key with all scopes, and with a secret that an operator chose.
-   * @returns `stored`; `known` if a key has or had this secret, even if the key was revoked; `uncertain` if it may be
-   *   the first secret of a key that an earlier release rolled. Only `stored` means that a key was stored
+   * Stores an API key with all scopes, and with a secret that an operator chose. Returns:
+   * - `stored`: the key was stored.
+   * - `known`: a key has or had this secret, even a revoked key. Nothing was stored.
+   * - `uncertain`: it may be the first secret of a key that an earlier release rolled. Nothing was stored.
    */
   async createBootstrapKey(secret: string): Promise<'stored' | 'known' | 'uncertain'> {
     return this.database.transaction(async () => {
@@ -97,7 +98,7 @@ export class ApiKeysService {
     return this.keys.page(request);
   }
 
-  /** Returns true if there is a key that is neither revoked nor expired. */
+  /** Returns true if there is a key that is not revoked and not expired. */
   hasUsableKey(): Promise<boolean> {
     return this.keys.hasUsableKey(this.clock.now());
   }

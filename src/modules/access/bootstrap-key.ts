@@ -2,7 +2,9 @@ import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common'
 import { Configuration } from '../../platform/config';
 import { ApiKeysService } from './api-keys.service';
 
-/** Stores the API key of the setting `BOOTSTRAP_API_KEY` when the service starts, unless it was stored before. */
+/**
+ * Stores the API key of the setting `BOOTSTRAP_API_KEY` when the service starts. Does nothing if it was stored before.
+ */
 @Injectable()
 export class BootstrapKey implements OnApplicationBootstrap {
   private readonly logger = new Logger('access');

@@ -54,7 +54,10 @@ export class Credentials {
     private readonly clockCheck: ClockCheck,
   ) {}
 
-  /** @throws {ProblemError} `unauthenticated`, or `service_unavailable` if it expired by a clock that is wrong */
+  /**
+   * @throws {ProblemError} `unauthenticated`; `service_unavailable` if the clock is wrong and the credential has
+   *   expired by it
+   */
   readonly verify: VerifyCredential = (credential) => {
     const hash = hashOf(credential);
     const cached = this.cache.get(hash);
@@ -63,13 +66,16 @@ export class Credentials {
     return this.load(hash, credential.startsWith(TOKEN_PREFIX));
   };
 
-  /** Clears only the cache of this process. The caches of other processes expire within {@link CACHE_MS}. */
+  /** Clears the cache of this process. The caches of other processes expire within {@link CACHE_MS}. */
   forgetAll(): void {
     this.cache.clear();
     this.loading.clear();
   }
 
-  /** Waits for a running read of the credential, unless that is older than a cached credential may be. */
+  /**
+   * Returns the caller of a credential that is not cached. If the credential is already being read, waits for that
+   * read. A read that is older than a cached credential may be is not used.
+   */
   private async load(hash: string, isToken: boolean): Promise<Principal> {
     const nowMs = performance.now();
     let load = this.loading.get(hash);
@@ -142,9 +148,11 @@ function keyHolder(row: KeyHolderRow | null, freshUntil: number): Holder | null 
 }
 
 /**
- * Returns the rights that a customer token gives; null if the token is unknown. The token stops working when its
- * customer is deleted, when the API key that issued the token expires or is revoked, or when the admin who issued it
- * becomes inactive. The token gives only scopes that its issuer still has.
+ * Returns the rights that a customer token gives; null if the token is unknown. The token gives only scopes that its
+ * issuer still has. It stops working in these cases:
+ * - Its customer is deleted.
+ * - The API key that issued it expires or is revoked.
+ * - The admin who issued it becomes inactive.
  */
 function tokenHolder(row: TokenHolderRow | null, freshUntil: number): Holder | null {
   if (row === null) return null;

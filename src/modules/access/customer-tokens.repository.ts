@@ -15,15 +15,18 @@ export interface TokenHolderRow {
   readonly customer_deleted_at: Date | null;
   /**
    * This and the next three columns: state of the API key that issued the token. All four are null if no API key issued
-   * it.
+   * the token.
    */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
   readonly issuer_scopes: readonly GrantedScope[] | null;
   readonly issuer_requests_per_minute: number | null;
-  /** Role of the admin who issued the token; null if no admin issued it. */
+  /** Role of the admin who issued the token; null if no admin issued the token. */
   readonly admin_role: AdminRole | null;
-  /** Time when the admin who issued the token was deactivated; null unless an inactive admin issued it. */
+  /**
+   * Time when the admin who issued the token was deactivated. Null if the admin is active, or if no admin issued the
+   * token.
+   */
   readonly admin_inactive_since: Date | null;
   /** True if the issuer signed in with a password, and must now enrol a second factor. */
   readonly admin_must_enrol: boolean;
@@ -70,7 +73,7 @@ export class CustomerTokensRepository {
     return token;
   }
 
-  /** Returns the token with this hash, together with its customer and issuer; null if there is none. */
+  /** Returns the token with this hash, together with its customer and issuer; null if there is no such token. */
   async findHolder(hash: string): Promise<TokenHolderRow | null> {
     const [row] = await this.database.queryPrepared<TokenHolderRow>(
       'find_customer_token',

@@ -18,16 +18,19 @@ const NO_SUCH_NUMBER = 2n ** 40n;
 
 export interface CheckedSeal {
   readonly number: bigint;
-  /** Null: the stored row is damaged, so that the database fails to read it. */
+  /** The seal; null if the stored row is damaged, so that the database fails to read it. */
   readonly seal: Seal | null;
-  /** Null: the seal (checksum) matches its changes. */
+  /** Reason why the seal (checksum) does not match its changes; null if it matches. */
   readonly fault: SealFault | null;
 }
 
-/** Range of changes that one seal (checksum) can cover: the position at which it ends, and its content. */
+/**
+ * Range of changes that one seal (checksum) can cover: the position at which the range ends, and the content of the
+ * range.
+ */
 interface SealableChanges {
   readonly to: bigint;
-  /** Null: all rows of the changes are damaged, so that the database fails to read them. */
+  /** Content of the range; null if all rows of the changes are damaged, so that the database fails to read them. */
   readonly content: SealedChanges | null;
 }
 
@@ -43,7 +46,9 @@ export class AuditChain {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Yields the seals (checksums) after `start` in sequence, also unreadable ones, each with its fault, if any. */
+  /**
+   * Yields the seals (checksums) after `start` in sequence, with the fault of each seal. Also yields unreadable seals.
+   */
   async *checkSealsAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
@@ -64,7 +69,7 @@ export class AuditChain {
 
   /**
    * Returns the seal (checksum) with this number, or the start of the chain if there is no such seal. For an unreadable
-   * seal, returns an invalid position and hash, so that the seal after it gets the fault `chain_broken`.
+   * seal, returns an invalid position and hash. The seal after it then gets the fault `chain_broken`.
    */
   async readEndAt(number: bigint): Promise<ChainEnd> {
     const found = await this.readOrNull(
@@ -75,8 +80,8 @@ export class AuditChain {
 
   /**
    * Returns the end of the chain of seals (checksums), which the next seal continues. If the last seals are unreadable,
-   * returns the number of the last seal, but position and hash of the last readable seal. The next seal then covers the
-   * changes of the unreadable seals too.
+   * returns the number of the last seal, with position and hash of the last readable seal. The next seal then also
+   * covers the changes of the unreadable seals.
    */
   async readEnd(): Promise<ChainEnd> {
     const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
@@ -96,9 +101,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the longest range of readable changes that begins after the position `from` and ends at `to` or before. If
-   * the first change is unreadable, returns only the unreadable changes at the beginning, because a seal over them
-   * protects no content.
+   * Returns the longest range of readable changes that begins after the position `from` and ends at or before `to`. If
+   * the first change is unreadable, returns only the unreadable changes at the beginning. A seal over readable and
+   * unreadable changes would protect no content.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);
@@ -118,7 +123,7 @@ export class AuditChain {
 
   /**
    * Returns up to {@link SEALS_PER_READ} seals (checksums) after the seal `number`. If the database cannot read one of
-   * them, returns only the first, or `[null]` if that one is unreadable.
+   * these seals, returns only the first seal, or `[null]` if the first seal is unreadable.
    */
   private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>
@@ -145,7 +150,8 @@ export class AuditChain {
 
   /**
    * Returns the result of `reads`, or null if the database cannot read a row that is needed. After a failure, tries
-   * again with indexes only, because a scan also reads rows that are not needed, and these may be the damaged ones.
+   * again with indexes only. A scan of the table also reads rows that are not needed, and the damaged row may be one of
+   * these rows.
    */
   private async readOrNull<Result>(reads: () => Promise<Result>): Promise<Result | null> {
     const result = await nullIfUnreadable(this.database, reads);

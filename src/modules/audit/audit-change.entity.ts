@@ -13,7 +13,10 @@ import { ReferenceColumn } from '../../platform/database';
 @Index('audit_change_object_index', ['objectId'])
 export class AuditChangeEntity {
   @ReferenceColumn() readonly entryId!: string;
-  /** Next value of the sequence `audit_change_position`. Transactions that are rolled back leave gaps. */
+  /**
+   * Next value of the sequence `audit_change_position`. Positions have gaps, because a transaction that is rolled back
+   * uses up its values.
+   */
   @PrimaryColumn({ type: 'bigint' }) readonly position!: string;
   /** Equals `created_at` of the audit entry of this change. */
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly createdAt!: Date;
@@ -21,7 +24,7 @@ export class AuditChangeEntity {
   @ReferenceColumn() readonly objectId!: string;
   /**
    * Values of the changed fields before and after the change; null if a `pack` has them. The type is `json`, because
-   * `jsonb` would change the text, over which a checksum (seal) is computed.
+   * `jsonb` would change the text. A checksum (seal) is computed over the text.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**

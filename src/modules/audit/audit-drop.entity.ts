@@ -2,7 +2,7 @@ import { Check, Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { BigIntColumn, InstantColumn } from '../../platform/database';
 import type { AuditDrop } from './domain/audit-drop';
 
-/** A month whose partitions were dropped. Append-only. */
+/** Record that the partitions of a month were dropped. Append-only. */
 @Entity('audit_drop')
 @Check(
   'audit_drop_counts_check',
@@ -10,8 +10,8 @@ import type { AuditDrop } from './domain/audit-drop';
 )
 export class AuditDropEntity implements AuditDrop {
   /**
-   * Ascending number of the drop, given by the database. The month cannot be the key, because it may be dropped twice:
-   * a process whose clock is wrong may create its partitions again.
+   * Ascending number of the drop, given by the database. The month cannot be the key, because a month may be dropped
+   * twice. A process whose clock is wrong may create the partitions of a dropped month again.
    */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   readonly number?: string;

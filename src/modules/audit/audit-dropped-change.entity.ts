@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * Hash of a dropped change whose seal (checksum over a group of changes) also covers changes that were kept.
- * Verification of the seal uses this hash in place of the row. Append-only.
+ * Verification of the seal uses this hash, because the row of the change is gone. Append-only.
  */
 @Entity('audit_dropped_change')
 export class AuditDroppedChangeEntity {

@@ -6,8 +6,8 @@ import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Maximum time that a drop waits for its locks. Readers and writers of the table wait behind a waiting drop, so the
- * drop gives up soon and is retried.
+ * Maximum time that a drop waits for its locks, in milliseconds. Readers and writers of the table wait behind a waiting
+ * drop, so the drop gives up soon and is retried.
  */
 const LONGEST_WAIT_MS = 200;
 
@@ -28,9 +28,9 @@ const KEPT_DIGEST = `
   FROM audit_dropped_change WHERE position > $1`;
 
 /**
- * Each drop of a month has a row in `audit_drop` and an entry with the same values in the audit log. Finds a row
- * without such an entry, or an entry without such a row. A row may lack its entry if the month that contained the entry
- * was dropped too. The last row always needs its entry.
+ * Finds differences between the rows of `audit_drop` and the entries `audit_log.dropped` in the audit log. Each drop of
+ * a month has one row and one entry, with the same values. A row may lack its entry if the month of the entry was
+ * dropped later. The last row always needs its entry.
  *
  * The `object_id` of these entries is the dropped month, which begins with a digit. Ids begin with a letter, so the
  * condition on `object_id` finds the entries in the index.
@@ -52,7 +52,7 @@ const DIFFERENCES = `
   LIMIT 1`;
 
 interface MonthRange {
-  /** Last position of the changes; null: the month has no changes. */
+  /** Position of the last change of the month; null: the month has no changes. */
   readonly last: bigint | null;
   readonly changeCount: bigint;
   readonly entryCount: bigint;
@@ -91,7 +91,7 @@ export class AuditDropsRepository {
 
   /**
    * Stores the hashes of the month's changes after `position`. Returns a digest of all stored hashes after `position`,
-   * including hashes that earlier drops stored.
+   * including the hashes that earlier drops stored.
    */
   async storeHashes(month: string, position: bigint): Promise<string> {
     await this.database.query(
@@ -126,8 +126,8 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Returns true if the drops and their entries in the audit log match, with none missing on either side. A drop needs
-   * no entry if the month in which it was made was dropped later.
+   * Returns true if each drop matches its entry in the audit log, with no drop and no entry missing. A drop needs no
+   * entry if the month in which it was made was dropped later.
    */
   async areAsRecorded(): Promise<boolean> {
     return (await this.database.query(DIFFERENCES)).length === 0;
@@ -135,8 +135,8 @@ export class AuditDropsRepository {
 
   /**
    * Prevents months from being dropped until the transaction ends. Does not block writers. Must come before the first
-   * query, which fixes the snapshot. If a month were dropped after the snapshot, the transaction would see neither the
-   * rows of the month nor the record of its drop.
+   * query, which fixes the snapshot. Otherwise a month could be dropped after the snapshot. The transaction would then
+   * see neither the rows of the month nor the record of its drop.
    */
   async keepMonths(): Promise<void> {
     this.database.requireTransaction();

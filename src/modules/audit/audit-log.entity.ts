@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { IdColumn, ReferenceColumn } from '../../platform/database';
 
-/** An operation that changed something. Append-only; partitioned by the month of `created_at`. */
+/** Audit log entry: an operation that changed something. Append-only; partitioned by the month of `created_at`. */
 @Entity('audit_log')
 @Index('audit_log_actor_index', ['actorId', 'id'])
 @Index('audit_log_operation_index', ['operation', 'id'])

@@ -43,7 +43,7 @@ const MATCHES = `
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
 /**
- * Returns SQL for a page of entries. It contains the subquery on `audit_change` only if the filter names an object.
+ * Returns SQL for a page of entries. The subquery on `audit_change` is included only if the filter names an object.
  * With one SQL for both cases (`$5 IS NULL OR entry.id IN (…)`), PostgreSQL would always read the whole subquery.
  */
 const pageSql = ({ objectId }: AuditFilter): string => `
@@ -89,7 +89,10 @@ const WITHIN = changesWhere(
 );
 const AT = changesWhere('change.position = ANY ($6::bigint[]) ORDER BY change.position');
 
-/** Positions of changes of matching entries, without the condition on the object. 0 for an entry without a change. */
+/**
+ * Selects the positions of the changes of matching entries, for all objects. The position is 0 for an entry without a
+ * change.
+ */
 const POSITIONS = `
   WITH entry AS MATERIALIZED (
     SELECT id, created_at FROM audit_log AS entry WHERE ${MATCHES} LIMIT $5)
@@ -98,7 +101,10 @@ const POSITIONS = `
     WHERE change.entry_id = entry.id AND change.created_at = entry.created_at OFFSET 0) AS change ON true
   LIMIT $5`;
 
-/** Matching entries can be rare in a range without an index that finds them. Reading all changes then has no limit of time. */
+/**
+ * Time limit in milliseconds for finding matching entries. Without a suitable index, few matches in a long range take
+ * long to find. The export then reads all changes instead, which has no time limit.
+ */
 const LONGEST_SEARCH_MS = 2_000;
 
 const FIRST_POSITION = `
@@ -118,7 +124,7 @@ export class AuditLogRepository {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Newest first. */
+  /** Returns a page of entries, newest first. */
   async page(filter: AuditFilter, { limit, after }: PageRequest): Promise<Page<AuditEntry>> {
     const heads = await this.database.query<AuditHead>(pageSql(filter), [
       ...parametersOf(filter),
@@ -144,7 +150,7 @@ export class AuditLogRepository {
     return this.exported(WITHIN, [...parametersOf(filter), after, to, limit]);
   }
 
-  /** Returns the matching ones of the changes at these positions, oldest first. */
+  /** Returns those changes at these positions that match the filter, oldest first. */
   async changesAt(
     positions: readonly bigint[],
     filter: AuditFilter,
@@ -153,8 +159,8 @@ export class AuditLogRepository {
   }
 
   /**
-   * Returns the positions of the changes that match a filter by actor and operation, in ascending order, with those of
-   * other objects. Null if there are more than `limit`, or if it takes too long to find them.
+   * Returns the positions of the changes that match a filter by actor and operation, in ascending order. Ignores the
+   * object of the filter. Null: there are more than `limit` positions, or finding them takes too long.
    */
   async findPositions(filter: AuditFilter, limit: number): Promise<readonly bigint[] | null> {
     const { actorId, operation, from, to } = filter;
@@ -172,7 +178,10 @@ export class AuditLogRepository {
     return found.map(BigInt).sort((a, b) => (a < b ? -1 : 1));
   }
 
-  /** Returns the first position after `position` of a change in the time range of the filter; null if there is none. */
+  /**
+   * Returns the position of the first change after `position` in the time range of the filter; null if there is no such
+   * change.
+   */
   async firstPositionAfter(position: bigint, { from, to }: AuditFilter): Promise<bigint | null> {
     const first = await this.database.queryValue<string>(FIRST_POSITION, [position, from, to]);
     return first === null ? null : BigInt(first);

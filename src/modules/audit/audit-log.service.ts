@@ -8,11 +8,20 @@ import type { AuditEntry, AuditFilter, ExportedChange } from './domain/audit-ent
 import { SealsRepository } from './seals.repository';
 
 const CHANGES_PER_READ = 500;
-/** Maximum positions per read of an export by actor or operation, because few of their changes may match. */
+/**
+ * Number of positions that one read of an export covers. The number is high, because only few of the changes may match
+ * an actor or operation.
+ */
 const POSITIONS_PER_READ = 10_000n;
-/** Maximum changes of an actor or operation that are found by their entries, not by reading all changes. */
+/**
+ * Maximum number of changes that an export finds by the entries of an actor or operation. With more changes, it reads
+ * all.
+ */
 const MAX_LISTED = 10_000;
-/** Positions up to which an export reads all changes anyway, because its actor may have far more entries before them. */
+/**
+ * Number of positions up to which an export reads all changes, without looking for the entries of the actor. The actor
+ * may have far more entries outside this range.
+ */
 const FEW_POSITIONS = 2n * POSITIONS_PER_READ;
 
 /** Longest time for which an export waits for the end of open transactions that have written changes. */
@@ -37,9 +46,9 @@ export class AuditLogService {
   }
 
   /**
-   * Yields the matching changes after a position, oldest first, at the pace of the reader. Stops before any position at
-   * which an open transaction may still add a change, so that a later export can continue without a gap. Also yields
-   * null after each read, so that the reader can stop while nothing matches.
+   * Yields the matching changes after a position, oldest first, at the pace of the reader. Stops before the first
+   * position at which an open transaction may still add a change. A later export can therefore continue without a gap.
+   * After each read, yields null, so that the reader can stop while nothing matches.
    */
   async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange | null> {
     const to = await this.finalPosition();
@@ -73,8 +82,8 @@ export class AuditLogService {
 
   /**
    * Returns a position up to which all changes are visible. Waits up to {@link LONGEST_WAIT_MS} for transactions that
-   * may have taken lower positions. If they end in time, returns the last position, otherwise the last position that a
-   * seal covers.
+   * may have taken lower positions. If all of them end in time, returns the last position. Otherwise returns the last
+   * position that a seal covers.
    */
   private async finalPosition(): Promise<bigint> {
     const last = await this.seals.lastPosition();

@@ -34,9 +34,9 @@ export class AuditPartitions implements OnModuleInit {
   }
 
   /**
-   * Creates the partitions before the first entry is written. Otherwise the rows of the present month would go into
-   * the default partition, from which `AuditRetention` drops nothing. Also runs in commands and in processes without
-   * background work, because each of them may write the first entry.
+   * Creates the partitions before the first entry is written. Otherwise the rows of the present month would go into the
+   * default partition, from which `AuditRetention` drops nothing. Also runs in commands and in processes without
+   * background work, because a command or such a process may write the first entry.
    */
   private async createFirst(): Promise<void> {
     try {

@@ -14,8 +14,8 @@ const EVERY_MS = 3_600_000;
 
 /**
  * Drops months of the audit log that are older than the retention, oldest first. Keeps their seals (checksums over
- * groups of changes). A month is dropped only if all its changes are sealed and match their seals. If they do not
- * match, rows may have been changed after they were sealed, so the month is kept as evidence.
+ * groups of changes). A month is dropped only if all its changes are sealed and match their seals. A month that does
+ * not match is kept as evidence, because its rows may have been changed after they were sealed.
  */
 @Injectable()
 export class AuditRetention implements OnModuleInit {
@@ -72,7 +72,7 @@ export class AuditRetention implements OnModuleInit {
     return false;
   }
 
-  /** Logs why a month is kept, unless the fault comes from another process that has just dropped the month. */
+  /** Logs why a month is kept. Logs nothing if another process has just dropped the month, which explains the fault. */
   private async keep(month: string, seal: bigint, fault: SealFault): Promise<false> {
     if (!(await this.drops.findDroppableMonths()).includes(month)) return false;
     const text = 'a month of the audit log is kept, because it does not match its seals';

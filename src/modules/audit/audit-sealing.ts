@@ -8,23 +8,26 @@ import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 10_000;
-/** Maximum positions per seal (checksum). Small, because verification cannot name a changed row, only its seal. */
+/**
+ * Maximum number of positions per seal (checksum). The number is small, because verification cannot name a changed row,
+ * only the seal that covers it.
+ */
 const POSITIONS_PER_SEAL = 1_000n;
 
 /**
  * A position in the audit log, and a transaction number. Once all transactions with lower numbers have ended, no change
- * can be added at this position or a lower one. This holds only on the database server that gave the number: a standby
- * that takes over can lack the last commits, and gives their positions and numbers again.
+ * can be added up to this position. This holds only on the database server that gave the number. A standby that takes
+ * over can lack the last commits, and then gives the same positions and numbers again.
  */
 interface Mark {
   readonly position: bigint;
   readonly transaction: bigint;
-  /** Start of the server that gave the number. */
+  /** Start time of the server that gave the transaction number. */
   readonly server: string;
 }
 
 /**
- * Seals changes (stores a checksum over a group of them) when no open transaction can still add a change among them. A
+ * Seals changes: stores a checksum over a group of changes once no open transaction can add a change to the group. A
  * transaction gets its number before its changes get positions, so a {@link Mark} shows which positions are final.
  * Writers never wait for a seal. A writing transaction that stays open delays sealing, even in another database of the
  * same server.
@@ -78,8 +81,8 @@ export class AuditSealing implements OnModuleInit {
 
   /**
    * Reads the last position, then takes a transaction number. Each change up to the position therefore belongs to a
-   * transaction with a lower number. Null if all positions are sealed, so that an idle service takes no numbers. Uses
-   * one connection, so that position and number are of the same server.
+   * transaction with a lower number. Returns null if all positions are sealed, so that an idle service takes no
+   * numbers. Uses one connection, so that position and number come from the same server.
    */
   private readMark(): Promise<Mark | null> {
     return this.database.transaction(async () => {
@@ -91,9 +94,10 @@ export class AuditSealing implements OnModuleInit {
   }
 
   /**
-   * Seals the next batch of changes up to the position of a mark.
-   * @returns `more` if changes up to the position are not sealed yet; `waiting` if transactions before the mark are
-   *   open; `done` if another mark is needed: all is sealed, the database was restored, or another server took over
+   * Seals the next batch of changes up to the position of a mark. Returns:
+   * - `more`: changes up to the position are not sealed yet
+   * - `waiting`: transactions before the mark are open
+   * - `done`: another mark is needed, because all is sealed, the database was restored, or another server took over
    */
   private sealUpTo(mark: Mark): Promise<'more' | 'waiting' | 'done'> {
     return this.database.transaction(async () => {

@@ -37,18 +37,26 @@ export class AuditUsageCounts
     this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  /** Writes before Nest waits for open requests, because after that wait the process may end without another write. */
+  /**
+   * Writes the counts before Nest waits for open requests. After that wait, the process may end without another write.
+   */
   beforeApplicationShutdown(): Promise<void> {
     return this.write();
   }
 
-  /** Runs after all connections have ended. A request whose client disconnected may still run, and is not counted. */
+  /**
+   * Writes the last counts, after all connections have ended. A request whose client disconnected may still run. That
+   * request is not counted.
+   */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.write();
   }
 
-  /** Returns a middleware that counts accepted requests for which `isCounted` is true, except streamed responses. */
+  /**
+   * Returns a middleware that counts accepted requests for which `isCounted` is true. Does not count streamed
+   * responses.
+   */
   count(isCounted: (request: Request) => boolean) {
     return (request: Request, response: Response, next: NextFunction): void => {
       if (isCounted(request)) {
@@ -65,8 +73,8 @@ export class AuditUsageCounts
   }
 
   /**
-   * Adds the new counts to those in the database. If that fails, keeps the counts for the next call. If it is unknown
-   * whether it failed, drops them, because otherwise requests could be counted twice.
+   * Adds the new counts to the counts in the database. If the write fails, keeps the counts for the next call. If the
+   * outcome of the write is unknown, drops the counts, because otherwise requests could be counted twice.
    */
   async write(): Promise<void> {
     const counts = [...this.counts.values()];

@@ -48,7 +48,7 @@ export class AuditUsageRepository {
   }
 }
 
-/** Refuses the year 0, which PostgreSQL does not have. */
+/** Form of a cursor. Refuses the year 0, which PostgreSQL does not have. */
 const CURSOR = /^((?!0000)\d{4}-\d\d-\d\dT\d\d:00:00\.000Z) ([\w-]{1,40}) (.{1,80})$/;
 
 function positionOf(cursor: string): readonly string[] {

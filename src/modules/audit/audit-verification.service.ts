@@ -24,9 +24,11 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals (checksums) of dropped changes that do not continue the one before (wrong number or first position). */
+  /**
+   * Seals (checksums) of dropped changes that do not continue the seal before them (wrong number or first position).
+   */
   readonly breaks: readonly Seal[];
-  /** Seals (checksums) of dropped changes for which there are still rows. */
+  /** Seals (checksums) of dropped changes for which rows are still stored. */
   readonly added: readonly Seal[];
 }
 
@@ -44,7 +46,7 @@ export interface AuditVerification {
   readonly sealedChanges: number;
   /** Number of changes after the last seal (checksum); 0 if the database cannot count them. */
   readonly unsealedChanges: number;
-  /** Last readable seal (checksum over changes); null if there is none. */
+  /** Last readable seal (checksum over changes); null if there is no readable seal. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
   /** Ids of entries without a change. The engine writes no such entry. */
@@ -52,10 +54,10 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, in the order of their drops. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False in each of these cases:
+   * True if the records of dropped months match. False in each of these cases:
    * - The records of drops are unreadable, or do not match their entries in the audit log.
    * - The last record does not match the seal that it names, or does not match the stored hashes of dropped changes.
-   * - Nothing was dropped, but such hashes are stored.
+   * - Nothing was dropped, but hashes of dropped changes are stored.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */
@@ -74,9 +76,9 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that the seal has
-   * no rows and continues the seal before it. An unreadable row is a fault of its seal; all other rows are still
-   * compared.
+   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that no rows are
+   * left for the seal, and that the seal continues the seal before it. An unreadable row is a fault of its seal. All
+   * other rows are still compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {
@@ -131,7 +133,9 @@ export class AuditVerificationService {
     return { sealCount, sealedChanges, lastSeal, faults };
   }
 
-  /** Looks at one month after the other, because a statement over the whole log could take too long. */
+  /**
+   * Finds entries without a change, one month at a time, because one statement over the whole log could take too long.
+   */
   private async findEmptyEntries(): Promise<readonly string[]> {
     const months = await this.drops.findDroppableMonths();
     const starts = [

@@ -1,6 +1,7 @@
 /**
- * SQL of a lateral subquery that looks up the entry of `change`, as `OFFSET 0` enforces. PostgreSQL expects one row of a
- * join by id and time, and would read all later entries or changes.
+ * SQL of a lateral subquery that looks up the entry of `change`. `OFFSET 0` makes PostgreSQL run the subquery for each
+ * change. As a plain join by id and time, PostgreSQL could read all later entries or changes, because its estimate is
+ * one row.
  */
 export const ENTRY_OF_CHANGE = `
   SELECT * FROM audit_log AS entry

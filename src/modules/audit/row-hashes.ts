@@ -3,8 +3,8 @@ import { unpackedSql } from './unpacked-changes';
 
 /**
  * Returns SQL for the positions and hashes of changes. Hashes only text and numbers, because these do not depend on
- * session settings. The hash is the same wherever the values of the change are stored: in its row, or in a pack (the
- * values of several changes, stored in one row).
+ * session settings. The hash does not depend on where the values of the change are stored: in its row, or in a pack
+ * (the values of several changes, stored in one row).
  * @param changes table or partition of the changes
  * @param condition SQL condition on `position`
  */

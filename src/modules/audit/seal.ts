@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /** A seal: hash over the changes with positions in `(from, to]`, and over the hash of the previous seal. */
 export interface Seal {
-  /** 1, 2, 3, … without gaps. */
+  /** Number of the seal: 1, 2, 3 and so on, without gaps. */
   readonly number: bigint;
   readonly from: bigint;
   readonly to: bigint;
@@ -14,7 +14,7 @@ export interface Seal {
 /** Number and hash of the changes in a range of positions, as they are in the database. */
 export interface SealedChanges {
   readonly changeCount: number;
-  /** SHA-256 over the rows, in hex. */
+  /** SHA-256 over the rows of the changes, in hex. */
   readonly hash: string;
 }
 
@@ -61,7 +61,7 @@ export type SealFault =
   | 'seal_unreadable';
 
 /**
- * Returns why a seal does not match its changes or the previous seal; null if it matches.
+ * Returns the reason why a seal does not match its changes or the previous seal; null if it matches.
  * @param content null: the database cannot read the changes
  */
 export function faultOf(

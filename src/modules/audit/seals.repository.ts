@@ -32,7 +32,7 @@ const WITH_UNEXPECTED_CHANGES = `
 const LAST_POSITION = `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
 
-/** Tells servers apart: a standby that takes over has started at another time. */
+/** Start time of the server, which identifies the server. A standby that takes over has started at another time. */
 const SERVER = 'extract(epoch FROM pg_postmaster_start_time())::text AS server';
 
 const SNAPSHOT = `
@@ -46,7 +46,9 @@ const FIRST_UNSEALED_AT = `
   WHERE position > coalesce((SELECT to_position FROM audit_seal ORDER BY number DESC LIMIT 1), 0)
   ORDER BY position LIMIT 1`;
 
-/** Limits both tables to the same months, so that only these partitions are read. */
+/**
+ * Entries without a change in a range of time. Limits both tables to the range, so that only its partitions are read.
+ */
 const WITHOUT_CHANGE = `
   SELECT id FROM audit_log AS entry
   WHERE entry.created_at >= $1::timestamptz AND entry.created_at < $2::timestamptz AND NOT EXISTS (
@@ -102,16 +104,16 @@ export class SealsRepository {
   }
 
   /**
-   * Returns seals (checksums) that do not continue the seal before them, because their number or the position where they
-   * begin is wrong. Looks at the seals up to this number.
+   * Returns seals (checksums) up to `number` that do not continue the seal before them, because their number or first
+   * position is wrong.
    */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
 
   /**
-   * Returns seals (checksums) whose changes were dropped, but that still have rows. If there are rows with positions
-   * below 1, which belong to no seal, also returns the first seal.
+   * Returns seals (checksums) whose changes were dropped, but for which rows are still stored. Rows with positions
+   * below 1 belong to no seal. If there are such rows, also returns the first seal.
    * @param last the last seal whose changes were all dropped, or the start of the chain
    */
   findWithUnexpectedChanges(
@@ -144,8 +146,8 @@ export class SealsRepository {
   }
 
   /**
-   * Returns two transaction numbers of the whole server. All transactions with numbers below `oldest` have ended. None
-   * with the number `next` or a higher number has ended; some may be open. Also returns when the server started.
+   * Returns two transaction numbers of the whole server, and the time when the server started. All transactions with
+   * numbers below `oldest` have ended. No transaction with the number `next` or a higher number has ended.
    */
   async readTransactionNumbers(): Promise<TransactionNumbers> {
     const [row] = await this.database.query<Record<keyof TransactionNumbers, string>>(SNAPSHOT);

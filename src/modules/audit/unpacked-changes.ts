@@ -1,6 +1,6 @@
 /**
- * Returns SQL that adds the column `fields` to selected changes. It contains the values of each change, from `changes`
- * or from a pack (the values of several changes, stored in one row). Reads each pack once.
+ * Returns SQL that adds the column `fields` to selected changes. The column has the values of each change, from
+ * `changes` or from a pack (the values of several changes, stored in one row). Reads each pack once.
  * @param found SELECT of changes, with position, created_at, changes, pack_position and pack_place
  * @param changes table or partition of the changes
  */

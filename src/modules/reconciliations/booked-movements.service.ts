@@ -25,8 +25,8 @@ export class BookedMovementsService {
   ) {}
 
   /**
-   * Returns a function that finds the booked payment or refund for a reported charge or refund: first by the provider's
-   * id, then by our id in the metadata. The function returns null if nothing is booked.
+   * Returns a function that finds the booked payment or refund for a reported charge or refund. The function searches
+   * by the provider's id, then by our id in the metadata. It returns null if nothing is booked.
    * - A refund found by our id must not have another id at the provider, another payment or another amount. Otherwise
    *   somebody copied the metadata, and the function returns null.
    * - A charge found by our id may have another id at the provider: it is a second charge of the payment.
@@ -57,8 +57,10 @@ export class BookedMovementsService {
   }
 
   /**
-   * Returns those of the reported charges or refunds that belong to this service: those with our id and environment in
-   * their metadata, those that are booked with the provider's id, and refunds of booked charges.
+   * Returns the reported charges or refunds that belong to this service. These are:
+   * - charges and refunds with our id and environment in their metadata
+   * - charges and refunds that are booked with the provider's id
+   * - refunds of booked charges
    */
   async filterOwn(
     kind: MovementKind,
@@ -97,7 +99,10 @@ export class BookedMovementsService {
     return (await this.payments.findReported([], [chargeReference ?? reference])).length > 0;
   }
 
-  /** Returns true if a reported refund has begun to wait for its payment only lately ({@link WaitingRefundsService}). */
+  /**
+   * Returns true if a reported refund still waits for its payment, and the wait began only lately
+   * ({@link WaitingRefundsService}).
+   */
   async isAwaited(refund: ProviderMovement): Promise<boolean> {
     const [paymentId] = (await this.paymentsOf([refund])).values();
     return paymentId !== undefined && this.waitingRefunds.isAwaited(paymentId, refund.reference);

@@ -18,7 +18,7 @@ export interface BookedMovement {
   readonly paymentId: string;
   /** The provider's id of the charge or refund; null: unknown. */
   readonly reference: string | null;
-  /** Minor units of `currency`. */
+  /** Amount in minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
   readonly state: MovementState;
@@ -30,16 +30,16 @@ export interface Difference {
   readonly reconciliationId: string;
   readonly type: DifferenceType;
   readonly object: MovementKind;
-  /** null: the service does not know the payment. */
+  /** Id of the payment; null: the service does not know the payment. */
   readonly paymentId: string | null;
-  /** null: the difference is about a charge, or the service does not know the refund. */
+  /** Id of the refund; null: the difference is about a charge, or the service does not know the refund. */
   readonly refundId: string | null;
   readonly providerReference: string | null;
-  /** Minor units; null: nothing is booked. */
+  /** Booked amount in minor units; null: nothing is booked. */
   readonly bookedAmount: bigint | null;
   readonly bookedCurrency: string | null;
   readonly bookedStatus: MovementState | null;
-  /** Minor units; null: the provider does not know the charge or refund. */
+  /** Amount at the provider in minor units; null: the provider does not know the charge or refund. */
   readonly providerAmount: bigint | null;
   readonly providerCurrency: string | null;
   readonly providerStatus: MovementState | null;
@@ -51,7 +51,7 @@ export interface Difference {
  * - There is no difference, or no money has moved on either side.
  * - The booked payment or refund is still open. A poll will get its outcome.
  * - The charge at the provider is not booked, and was refunded in full there.
- * - The charge at the provider has another id than the booked one, and has not succeeded.
+ * - The charge at the provider has not succeeded, and its id differs from that of the booked charge.
  * @param isReturned true if no payment is booked with the provider's id of the charge, and the charge was refunded in
  *   full at the provider
  */

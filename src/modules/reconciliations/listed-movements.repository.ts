@@ -42,8 +42,8 @@ export class ListedMovementsRepository {
   }
 
   /**
-   * Returns those of the references (ids of the provider) and of our ids that the provider listed. Pass our id only if
-   * the reference is not known, which is rare.
+   * Returns the given references (ids of the provider) and ids (ours) that the provider listed. Pass our id only if the
+   * reference is not known, which is rare.
    */
   async filterListed(
     reconciliationId: string,

@@ -37,7 +37,7 @@ export interface ReconciliationStep {
 /** A booked payment or refund, and its counterpart in the provider's list. The two seem to differ. */
 interface PossibleDifference {
   readonly booked: BookedMovement | null;
-  /** null: the provider did not list the object. */
+  /** Object in the provider's list; null: the provider did not list the object. */
   readonly reported: ProviderMovement | null;
   /** Position at which the run continues after this object. */
   readonly position: string;
@@ -148,10 +148,10 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads possible differences again, from the provider and the books, because both may have changed since the list was
-   * read. Returns a step with the differences that remain, up to the maximum of the run. If an object cannot be read,
-   * the step ends before it and keeps the differences found so far. The next step begins with this object, and passes
-   * over it if it cannot be read even in the last attempt.
+   * Reads possible differences again, because both the provider and the books may have changed since the list was read.
+   * Returns a step with the differences that remain, up to the maximum of the run. If an object cannot be read, the
+   * step ends before this object and keeps the differences found so far. The next step begins with this object. After
+   * the last attempt, the run passes over the object.
    * @returns null if the provider did not answer about the first object
    * @throws {Error} if the first object cannot be processed
    */
@@ -182,9 +182,11 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads an object again. Returns its difference, or an empty list if none remains; the reason, if the run passes over
-   * the object; or null, if the step must end before the object.
-   * @throws {Error} if the object cannot be processed and is the first of the step
+   * Reads an object again. Returns:
+   * - the difference of the object in a list; an empty list if no difference remains
+   * - a failure code if the run passes over the object
+   * - null if the step must end before the object
+   * @throws {Error} if the object cannot be processed and is the first object of the step
    */
   private async remaining(
     run: Reconciliation,

@@ -13,8 +13,11 @@ export const RECONCILIATION_FAILURES = ['provider_unavailable', 'internal_error'
 export type ReconciliationFailure = (typeof RECONCILIATION_FAILURES)[number];
 
 /**
- * Phases of a run, in order. `list`: stores the provider's list. `compare`: compares each listed object with the books.
- * `find`: looks up booked objects that the provider did not list. `clean`: deletes the stored list.
+ * Phases of a run, in order:
+ * - `list`: stores the provider's list.
+ * - `compare`: compares each listed object with the books.
+ * - `find`: looks up booked objects that the provider did not list.
+ * - `clean`: deletes the stored list.
  */
 export const PHASES = [
   'list_charges',
@@ -36,9 +39,9 @@ export interface Reconciliation {
   readonly version: number;
   readonly provider: ListingProvider;
   readonly status: ReconciliationStatus;
-  /** Set at the first failure; `status` becomes `failed` only after the phase `clean`. Null: no failure. */
+  /** Reason of the first failure; null: no failure. `status` becomes `failed` only after the phase `clean`. */
   readonly failureCode: ReconciliationFailure | null;
-  /** Period `[fromAt, toAt)`. */
+  /** Start of the compared period, which is `[fromAt, toAt)`. */
   readonly fromAt: Date;
   readonly toAt: Date;
   readonly phase: Phase;
@@ -49,14 +52,13 @@ export interface Reconciliation {
   readonly differencesFound: number;
   /** True if the run ended early, at {@link MAX_DIFFERENCES}. */
   readonly isTruncated: boolean;
-  /** Caller that started the run. */
   readonly actor: string;
   /** Due time of the next step; during a step, the end of its lease. Null: the run has ended. */
   readonly dueAt: Date | null;
   readonly leasedBy: number | null;
   /** Number of consecutive steps without a result. */
   readonly attempts: number;
-  /** How many of the `attempts` had a result that could not be stored, because the database failed. */
+  /** Number of `attempts` with a result that could not be stored, because the database failed. */
   readonly interruptions: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -65,9 +67,9 @@ export interface Reconciliation {
 
 export interface ReconciliationRequest {
   readonly provider: ListingProvider;
-  /** Null: 7 days before `to`, but not before the year 1. */
+  /** Start of the period. Null: 7 days before `to`, but not before the year 1. */
   readonly from: Date | null;
-  /** Null: now. */
+  /** End of the period. Null: now. */
   readonly to: Date | null;
 }
 
@@ -110,7 +112,7 @@ export interface StepProgress {
   readonly charges: number;
   readonly refunds: number;
   readonly differences: number;
-  /** Why the step passed over an object that cannot be read; null: it passed over none. */
+  /** Reason why the step passed over an object that cannot be read; null: it passed over no object. */
   readonly failureCode: ReconciliationFailure | null;
 }
 
@@ -144,10 +146,16 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
   return { ...counted, status, position: null, dueAt: null, endedAt: now };
 }
 
-/** Number of attempts to read an object, if the run has already passed over one. Their pauses add up to 15 seconds. */
+/**
+ * Number of attempts to read an object, if the run has already passed over an object. Their pauses add up to 15
+ * seconds.
+ */
 const MAX_ATTEMPTS_AFTER_FAILURE = 3;
 
-/** Returns true in the last attempt to read the first object of a step: if it fails, the run passes over the object. */
+/**
+ * Returns true in the last attempt to read the first object of a step. If this attempt fails, the run passes over the
+ * object.
+ */
 export function passesOverUnreadable(run: Reconciliation): boolean {
   const limit = run.failureCode === null ? MAX_ATTEMPTS : MAX_ATTEMPTS_AFTER_FAILURE;
   return run.attempts + 1 - run.interruptions >= limit;

@@ -8,14 +8,18 @@ import { ReconciliationEntity } from './reconciliation.entity';
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
 /**
- * Runs over the seven days before their creation, like the daily runs; a minute may be missing at each end. Runs over
- * other periods say nothing about the present state. $1: the present time. Ignores runs created more than a minute
- * after $1, because a wrong clock dated them.
+ * Condition for runs over the seven days before their creation, as the daily runs are. A minute may be missing at each
+ * end. Runs over other periods say nothing about the present state. `$1` is the present time. Ignores runs created more
+ * than a minute after `$1`, because a wrong clock dated them.
  */
 const OF_LAST_DAYS = `from_at <= created_at - interval '168 hours' + interval '1 minute' AND to_at >= created_at - interval '1 minute'
   AND created_at <= $1::timestamptz + interval '${MAX_AHEAD_MS} milliseconds'`;
 
-/** A failed run with differences counts for two days, because it compared every object that it could read. */
+/**
+ * Selects, for each provider, the last completed run and the differences of the last run that counts. A completed run
+ * always counts. A failed run with differences counts for two days, because it compared every object that it could
+ * read.
+ */
 const LAST_RESULTS = `
   SELECT provider, (array_agg(ended_at ORDER BY id DESC) FILTER (WHERE status = 'completed'))[1] AS "completedAt",
     (array_agg(differences_found ORDER BY id DESC) FILTER (
@@ -51,7 +55,7 @@ export class ReconciliationsRepository {
   }
 
   /**
-   * Returns the running comparison with a provider, or null. Until this transaction ends, other calls for the same
+   * Returns the running reconciliation with a provider, or null. Until this transaction ends, other calls for the same
    * provider wait, so that two transactions cannot both start a run.
    */
   async lockRunning(provider: ListingProvider): Promise<Reconciliation | null> {
@@ -71,8 +75,9 @@ export class ReconciliationsRepository {
   }
 
   /**
-   * Returns, for each provider, the number of differences in the last run that counts ({@link LAST_RESULTS}), and when
-   * a run was last completed; null: there is none. Only considers runs over the seven days before their creation.
+   * Returns two values for each provider; null: there is no such run. The first value is the number of differences in
+   * the last run that counts ({@link LAST_RESULTS}). The second value is the time at which a run was last completed.
+   * Only considers runs over the seven days before their creation.
    */
   findLastResults(now: Date): Promise<readonly LastResult[]> {
     return this.database.query(LAST_RESULTS, [now]);

@@ -19,7 +19,6 @@ import { reconciliationNotFound, reconciliationRunning } from './reconciliations
 import { reconciliationCreated } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/** Name of the background job that continues runs. */
 export const RECONCILIATIONS_WORK = 'due-reconciliations';
 
 const DAY_MS = 86_400_000;
@@ -55,8 +54,9 @@ export class ReconciliationsService implements OnModuleInit {
   }
 
   /**
-   * Starts a run over the last seven days with each enabled provider. Skips a provider with which any run is still
-   * running, or with which such a run was started in the last 24 hours.
+   * Starts a run over the last seven days with each enabled provider. Skips a provider in these cases:
+   * - Any run with the provider is still running.
+   * - A run over the last seven days was started with the provider in the last 24 hours.
    */
   async startDaily(): Promise<void> {
     for (const provider of LISTING_PROVIDERS) {

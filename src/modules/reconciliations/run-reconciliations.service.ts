@@ -16,7 +16,9 @@ import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-s
 import { RECONCILIATION_EVENTS } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/** Each step runs outside any transaction, and its result is written in one commit. */
+/**
+ * Runs the steps of reconciliations. Each step runs outside any transaction, and its result is written in one commit.
+ */
 @Injectable()
 export class RunReconciliationsService {
   private readonly logger = new Logger('reconciliations');
@@ -59,7 +61,7 @@ export class RunReconciliationsService {
   }
 
   /**
-   * Runs the next step. A step that fails is tried again, and ends the run if it fails each time.
+   * Runs the next step of a run. A failed step is tried again. If all attempts fail, the run ends.
    * @throws {Error} if the database interrupted the step
    */
   async resume(id: string): Promise<void> {
@@ -74,7 +76,10 @@ export class RunReconciliationsService {
     }
   }
 
-  /** Stores the result of a step, or why it has none. Drops it if another process has changed the run meanwhile. */
+  /**
+   * Stores the result of a step, or the reason why the step has no result. Stores nothing if another process has
+   * changed the run meanwhile.
+   */
   private commit(
     run: Reconciliation,
     step: ReconciliationStep | ReconciliationFailure,

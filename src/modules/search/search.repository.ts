@@ -12,22 +12,25 @@ interface SearchSource {
   readonly text?: string;
   /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];
-  /** SQL conditions that an object meets if one of its values is the whole search text. Each uses an index. */
+  /** SQL conditions that find objects with a value that equals the whole search text. Each condition uses an index. */
   readonly exact?: readonly string[];
 }
 
 /**
- * Maximum number of objects that are read for one condition before they are ranked. If a query matches more, it is too
- * unspecific to rank well.
+ * Maximum number of objects that are read for one condition before they are ranked. A query that matches more objects
+ * is too unspecific to rank well.
  */
 const MAX_RANKED = 1_000;
 
-/** Parameter with the whole search text with single plain spaces. */
+/** Parameter with the whole search text, with single plain spaces. */
 const TEXT = '$1::text';
-/** Parameter with the search text as typed; NULL if it is the same. */
+/** Parameter with the search text as typed; NULL if it equals {@link TEXT}. */
 const TYPED = '$2::text';
 
-/** Compares the column with the query in its given, lower and upper case, because the index is case-sensitive. */
+/**
+ * Returns a condition that compares the column with the query as given, in lower case and in upper case. The index is
+ * case-sensitive.
+ */
 const isQuery = (column: string): string =>
   `${column} IN (${[TEXT, TYPED].flatMap((text) => [text, `lower(${text})`, `upper(${text})`]).join(', ')})`;
 
@@ -157,9 +160,11 @@ export class SearchRepository {
 
   /**
    * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part of
-   * the query. Sorts them by their {@link SearchSource.names}, such as name, code and number: first objects with a name
-   * that equals the query as typed, then those that equal its text, then names that begin with it, then all others.
-   * Equal ranks are sorted by title.
+   * the query. Ranks them by how their {@link SearchSource.names}, such as name, code and number, match:
+   * 1. A name equals the query as typed.
+   * 2. A name equals the text of the query.
+   * 3. A name begins with the query as typed, or with its text.
+   * 4. All other objects. Equal ranks are sorted by title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */

@@ -15,10 +15,10 @@ export class SearchService {
 
   /**
    * Returns the best matches among the objects that the scopes allow to read. Searches for the words of the text in
-   * names, e-mail addresses, numbers, codes, keys and external ids. If the text can be the beginning of an id, such as
-   * `inv_01h4`, objects with exactly this text as a name, code, external id or the like come first, then objects whose
-   * id begins with it.
-   * @param types types to search; null for all
+   * names, e-mail addresses, numbers, codes, keys and external ids. A text such as `inv_01h4` can be the beginning of
+   * an id. In this case, objects with exactly this text as a name, code or external id come first, then objects whose
+   * id begins with the text.
+   * @param types types to search; null for all types
    */
   async search(
     text: string,
@@ -42,7 +42,7 @@ export class SearchService {
   }
 }
 
-/** Returns the results without those whose object occurs earlier. */
+/** Returns one result per object, at the position of the object's first result. */
 function distinct(results: readonly SearchResult[]): readonly SearchResult[] {
   const byId = new Map(results.map((result) => [result.id, result]));
   return [...byId.values()];

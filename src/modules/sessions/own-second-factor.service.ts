@@ -56,7 +56,7 @@ export class OwnSecondFactorService {
   }
 
   /**
-   * Counts an attempt to sign in, then runs `attempt`. Removes the counted attempt again unless the code is refused
+   * Counts an attempt to sign in, then runs `attempt`. The attempt stays counted only if the code is refused
    * (`second_factor_failed`).
    * @throws {ProblemError} `too_many_sign_ins`, and the errors of `attempt`
    */

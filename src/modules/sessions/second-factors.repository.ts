@@ -25,12 +25,15 @@ export class SecondFactorsRepository implements OnModuleInit {
     });
   }
 
-  /** Returns the factor of the admin, even if it is not enabled; null if there is none. */
+  /** Returns the factor of the admin, even if it is not enabled; null if there is no factor. */
   findByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1', [adminId]);
   }
 
-  /** Like {@link findByAdmin}, but locks the factor until the transaction ends. */
+  /**
+   * Locks the factor of the admin until the transaction ends, and returns it, even if it is not enabled; null if there
+   * is no factor.
+   */
   lockByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1 FOR UPDATE', [adminId]);
   }

@@ -32,9 +32,9 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Second factors of admins. A code is checked while the factor is locked, so that it is accepted only once. Methods
- * that change a factor lock the admin before the factor, except {@link use}, which locks only the factor. Callers must
- * limit the number of attempts.
+ * Second factors of admins. A code is checked while the factor is locked, so that the code is accepted only once. Lock
+ * order: first the admin, then the factor. {@link use} locks only the factor. Callers must limit the number of
+ * attempts.
  */
 @Injectable()
 export class SecondFactorsService {
@@ -60,8 +60,8 @@ export class SecondFactorsService {
   }
 
   /**
-   * Returns true if the studio requires second factors and the admin has no enabled one. In a session that began with a
-   * password, the admin must then enrol one before doing anything else.
+   * Returns true if the studio requires second factors and the admin has no enabled factor. In a session that began
+   * with a password, the admin must then enrol a factor before doing anything else.
    */
   isMissing(adminId: string): Promise<boolean> {
     return this.factors.isMissing(adminId);
@@ -169,8 +169,11 @@ export class SecondFactorsService {
   }
 
   /**
-   * Checks the code of a sign-in. `not_needed`: the admin has no enabled factor. `missing`: the admin needs a code, and
-   * none was sent. `wrong`: the code is wrong or already used. `proved`: the code was right, and is now used up.
+   * Checks the code of a sign-in. Returns:
+   * - `not_needed`: the admin has no enabled factor.
+   * - `missing`: the admin needs a code, and sent no code.
+   * - `wrong`: the code is wrong or already used.
+   * - `proved`: the code was right, and is now used up.
    */
   use(
     adminId: string,

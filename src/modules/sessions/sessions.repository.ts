@@ -29,8 +29,8 @@ export class SessionsRepository {
   }
 
   /**
-   * Locks the session, then reads it in a second statement. If the locking statement has to wait, it reads the admin's
-   * row (`adminValidFrom`) as it was before the wait.
+   * Locks the session, then reads it in a second statement. One statement is not enough: if it has to wait for the
+   * lock, it reads the admin's row (`adminValidFrom`) as the row was before the wait.
    */
   async lock(id: string): Promise<Session | null> {
     await this.database.query('SELECT FROM admin_session WHERE id = $1 FOR UPDATE', [id]);

@@ -88,11 +88,12 @@ export class SessionsService {
   }
 
   /**
-   * Returns the active session with this secret, and its admin. Records the use, at most once a minute, unless the clock
-   * is wrong. Reads the session from the database on every call, so that every process refuses a session as soon as it
-   * has ended.
+   * Returns the active session with this secret, and its admin. Records the use at most once a minute, and only if the
+   * clock is right. Reads the session from the database on every call, so that every process refuses a session as soon
+   * as it has ended.
    * @param secret secret in the session cookie; null if the request has no such cookie
-   * @throws {ProblemError} `unauthenticated`, or `service_unavailable` if it has ended by a clock that is wrong
+   * @throws {ProblemError} `unauthenticated`; `service_unavailable` if the clock is wrong and the session has ended by
+   *   that clock
    */
   async current(secret: string | null): Promise<CurrentSession> {
     if (secret === null) throw unauthenticated('missing');

@@ -28,8 +28,8 @@ const REMOVE_LAST = `
   UPDATE sign_in_attempt SET tried_at = tried_at[1:cardinality(tried_at) - 1] WHERE key = $1`;
 
 /**
- * Deletes keys without a recent attempt. The outer condition checks the time again, because an attempt may be added to a
- * key while this statement waits for its lock.
+ * Deletes keys without a recent attempt. The outer condition checks the time again. While this statement waits for the
+ * lock of a key, an attempt may be added to the key.
  */
 const DELETE_OLD = `
   DELETE FROM sign_in_attempt WHERE last_tried_at < $1 AND key IN (

@@ -23,8 +23,8 @@ export class SignInLimit {
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async countAttempt(attempt: SignInAttempt, now: Date): Promise<void> {
-    // The address comes first: an address without attempts left must not use up the attempts of the account. An account
-    // without attempts left does not use up those of the address either.
+    // The address is counted first, so that an address without attempts left does not use up attempts of the account.
+    // If the account has no attempts left, the attempt of the address is removed again.
     for (const key of [addressKey(attempt), accountKey(attempt)]) {
       const allowedAt = await this.attempts.add(key, now);
       if (allowedAt === null) continue;
@@ -33,7 +33,7 @@ export class SignInLimit {
     }
   }
 
-  /** Clears the count of the account. From the count of the address, removes only the last attempt, which succeeded. */
+  /** Clears the count of the account. Removes only the successful attempt from the count of the address. */
   async recordSuccess(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));

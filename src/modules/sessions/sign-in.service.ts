@@ -14,7 +14,7 @@ export interface SignInCredentials {
   readonly code: SecondFactorCode;
 }
 
-/** Signs admins in with email and password, and a code of their second factor if they have one. */
+/** Signs admins in with email and password. Admins with a second factor also need a code. */
 @Injectable()
 export class SignInService {
   constructor(

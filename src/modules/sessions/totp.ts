@@ -20,8 +20,8 @@ export function otpauthUri(secret: string, account: string, issuer: string): str
 }
 
 /**
- * Returns the time step of a code, as the number of 30-second steps since 1970. Null if the code belongs neither to the
- * step at `at` nor to the step before or after it.
+ * Returns the time step of a code, as the number of 30-second steps since 1970. The code must belong to the step at
+ * `at`, or to the step before or after it; otherwise returns null.
  */
 export function stepOfCode(secret: string, code: string, at: Date): number | null {
   // The library throws an error for characters that are not digits.

@@ -30,7 +30,7 @@ export class AdminAccounts {
   }
 
   /**
-   * Ends all sessions of the admin. To keep one of them, call `SessionsService.keepValid` afterwards, in the same
+   * Ends all sessions of the admin. To keep one session, call `SessionsService.keepValid` afterwards, in the same
    * transaction.
    */
   async endSessions(id: string, now: Date): Promise<void> {
@@ -39,8 +39,9 @@ export class AdminAccounts {
 
   /**
    * Returns the active admin with this email and password, or null. Takes equally long for emails with and without an
-   * account: if there is no account, or its hash cannot be checked, checks the password against the hash of another
-   * admin, or else {@link DECOY}. While the admins stay the same, an email always gets the same hash.
+   * account. If there is no account, or its hash cannot be checked, checks the password against the hash of another
+   * admin. If there is no such hash either, uses {@link DECOY}. While the admins stay the same, an email always gets
+   * the same hash.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {

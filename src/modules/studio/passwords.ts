@@ -55,8 +55,8 @@ export class Passwords {
   }
 
   /**
-   * Returns true if the password matches the hash. Returns false for every hash that {@link canCheck} rejects, without
-   * computing it, because the cost may be excessive.
+   * Returns true if the password matches the hash. Returns false for every hash that {@link canCheck} rejects. Such a
+   * hash is not computed, because its cost may be excessive.
    * @throws {ProblemError} `too_many_sign_ins` if too many checks are already waiting
    */
   async verify(password: string, passwordHash: string): Promise<boolean> {

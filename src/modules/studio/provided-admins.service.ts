@@ -35,10 +35,11 @@ export class ProvidedAdmins {
   ) {}
 
   /**
-   * Finds or creates the account of the person, and gives it the role from the provider, if there is one. The last
-   * active owner stays an owner. Returns the account, or the reason why the person may not sign in.
-   * @param createsUnknown true: a person whose email no admin has gets a new account, without a password. Its role is
-   *   `viewer` if the provider gives no role.
+   * Finds or creates the account of the person. If the provider gives a role, the account gets this role. The last
+   * active owner stays an owner, whatever role the provider gives. Returns the account, or the reason why the person
+   * may not sign in.
+   * @param createsUnknown true: a person whose email no admin has gets a new account, without a password. The role of
+   *   the account is `viewer` if the provider gives no role.
    */
   async accountOf(
     person: ProvidedPerson,

@@ -12,7 +12,7 @@ import { studioAdminEmailTaken } from './studio.errors';
 
 /**
  * Selects the password hash of one active admin. The candidates are the first thousand active admins with a password,
- * by id. `$1` modulo their number is the position of the selected one.
+ * by id. The selected position is `$1` modulo the number of candidates.
  */
 const ANY_PASSWORD_HASH = `
   WITH known AS (
@@ -21,7 +21,7 @@ const ANY_PASSWORD_HASH = `
       WHERE is_active AND password_hash <> '*' ORDER BY id LIMIT 1000) AS admin)
   SELECT password_hash FROM known WHERE place = $1 % admins`;
 
-/** Sets a time that differs from the present one, because sessions end only if it changes. */
+/** Ends the sessions of an admin: sets `sessions_valid_from` to a time that differs from the present one. */
 const END_SESSIONS = `
   UPDATE studio_admin
   SET sessions_valid_from = greatest($2::timestamptz, sessions_valid_from + interval '1 millisecond')
@@ -65,7 +65,7 @@ export class StudioRepository {
 
   /**
    * Locks all active owners and the admin with this id, in the order of their ids, until the transaction ends.
-   * Concurrent deactivations therefore run one after the other, and the second one sees the result of the first.
+   * Concurrent deactivations therefore run one after the other, and each sees the results of earlier ones.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
     const tail = `WHERE id = $1 OR (role = 'owner' AND is_active) ORDER BY id FOR UPDATE`;

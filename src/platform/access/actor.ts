@@ -8,22 +8,22 @@ import { ANONYMOUS, type Principal, principalOf, principalWith } from './princip
 /** Actor of changes that background jobs make. */
 const WORKER = 'worker';
 
-/** A request or a command that may change something, and its caller. */
+/** A request or command that may change something, with its caller. */
 interface Call {
-  /** Replaced only by {@link actAsAdmin}. */
+  /** Caller of the request or command. Only {@link actAsAdmin} replaces it. */
   principal: Principal;
-  /** Null for a command. */
+  /** Request that the audit log stores; null for a command. */
   readonly request: AuditedRequest | null;
 }
 
 /**
- * Values of a request that the audit log stores. A call does not hold the request itself: the timer of an idle
- * connection holds the asynchronous context of the last request, and would hold the body with it.
+ * Values of a request that the audit log stores. A {@link Call} does not hold the request itself. An idle connection
+ * keeps the asynchronous context of its last request, and would keep the body of the request in memory.
  */
 interface AuditedRequest {
   readonly id: string;
   readonly address: string | null;
-  /** Set by {@link nameOperation}. */
+  /** Name of the operation. {@link nameOperation} sets it once the handler is known. */
   operation: string;
 }
 
@@ -49,7 +49,10 @@ export function currentCall(): Call | undefined {
   return calls.current;
 }
 
-/** Called by guards, because they are the first code that runs after the handler of a request is known. */
+/**
+ * Sets the operation name of a request, also for the audit log. Guards call this, because they are the first code that
+ * runs after the handler of a request is known.
+ */
 export function nameOperation(request: Request, operation: string): void {
   setOperation(request, operation);
   const audited = calls.current?.request ?? null;
@@ -70,8 +73,8 @@ export function actAsCommand(
 }
 
 /**
- * Makes an admin the actor of the changes of the current request. Call it in a request without a credential, such as a
- * sign-in, after the admin was identified. Does nothing if the caller is already known.
+ * Makes an admin the actor of the changes of the current request. Call it after the admin was identified in a request
+ * without a credential, such as a sign-in. Does nothing if the caller is already known.
  */
 export function actAsAdmin(id: string): void {
   const call = calls.current;
@@ -87,7 +90,7 @@ const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
  * Returns middleware that makes the caller of a request the actor of its changes. It skips reads, and requests whose
  * changes are written in batches.
  *
- * Place it after the middleware that reads the body: callbacks that read the body run outside the asynchronous context
+ * Place it after the middleware that reads the body. Callbacks that read the body run outside the asynchronous context
  * of the request, so they would lose the actor.
  * @param isBatched true for requests whose changes are written together with those of other requests
  * @param isChange true for requests that change something although their HTTP method is safe

@@ -25,8 +25,8 @@ interface Verifiers {
 }
 
 /**
- * Time after which a caller who is still sending a body is identified again. As `Credentials` caches a credential for
- * 750 ms, a revoked credential or a lost scope takes effect within one second.
+ * Time after which a caller who is still sending a body is identified again. `Credentials` caches a credential for 750
+ * ms. A revoked credential or a lost scope therefore takes effect within one second.
  */
 const IDENTIFIED_MS = 250;
 
@@ -77,7 +77,7 @@ export function authenticate(
 }
 
 /**
- * Checks during a long answer that the caller may still receive it.
+ * Checks during a long answer that the caller may still receive the rest of the answer.
  * @throws {ProblemError} `unauthenticated` if the credential is no longer valid
  * @throws {ProblemError} `scope_not_held` if the credential has lost a scope
  */

@@ -14,8 +14,8 @@ const ENCODINGS = [
 ] as const;
 
 /**
- * Returns why a secret that an operator chose is refused; null if it is accepted. Accepts secrets that this service
- * made, and texts that are long and varied enough to encode 32 random bytes.
+ * Returns the reason why a secret that an operator chose is refused; null if it is accepted. Accepts secrets that this
+ * service made, and texts that are long and varied enough to encode 32 random bytes.
  */
 export function faultOfChosenSecret(text: string): string | null {
   if (/^(?:sk|ct)_/.test(text)) {

@@ -9,7 +9,10 @@ interface Exchange {
   readonly response: Response;
 }
 
-/** `sameSite` is `lax`, because the provider redirects from another site, and browsers send no `strict` cookie then. */
+/**
+ * Returns the options of the cookie. `sameSite` is `lax`, because the provider redirects from another site, and
+ * browsers then send no `strict` cookie.
+ */
 function optionsOf(request: CookieRequest) {
   return {
     httpOnly: true,

@@ -3,8 +3,9 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 
 /**
  * Caller of an operation.
- * `command`: a command run on the machine of the service. `open`: any caller if `AUTH` is `open`.
- * `anonymous`: a caller who was not identified, such as the caller of a public operation if `AUTH` is `required`.
+ * - `command`: a command run on the machine of the service
+ * - `open`: any caller if `AUTH` is `open`
+ * - `anonymous`: a caller who was not identified, such as the caller of a public operation if `AUTH` is `required`
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
@@ -20,14 +21,17 @@ export interface Principal {
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
-  /** True for an admin who signed in with a password, and so needs a second factor if the console requires one. */
+  /**
+   * True for an admin who signed in with a password. Such an admin needs a second factor if the console requires second
+   * factors.
+   */
   readonly usedPassword: boolean;
 }
 
 /** Requests allowed per minute; null: the configured limit applies. */
 export interface RequestLimits {
   readonly perMinute: number | null;
-  /** Requests per minute that report or consume usage. */
+  /** Requests allowed per minute that report or consume usage; null: the configured limit applies. */
   readonly usagePerMinute: number | null;
 }
 

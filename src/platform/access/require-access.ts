@@ -24,8 +24,8 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds each of these scopes: those that the caller wants to grant, or those of a key or an
- * account that the caller wants to change.
+ * Requires that the caller holds each of these scopes. The scopes are those that the caller wants to grant, or those of
+ * a key or an account that the caller wants to change.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -39,9 +39,9 @@ export function requireHeldScopes(
 }
 
 /**
- * Place of the customer id in a request. A customer token is accepted only with the id of its own customer. `answer`:
- * the request contains no customer id, so the handler must check that the data which it reads belongs to the customer
- * of the token.
+ * Place of the customer id in a request. A customer token is accepted only with the id of its own customer. With
+ * `answer`, the request contains no customer id. The handler must then check that the data belongs to the customer of
+ * the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 

@@ -76,8 +76,9 @@ export function csrfTokenOf(sessionSecret: string): string {
 }
 
 /**
- * Refuses a request that a page of another origin sends with the session cookie of an admin. A change needs
- * `Sec-Fetch-Site: same-origin`, which pages cannot set, and the CSRF token, which only pages of this origin can read.
+ * Refuses a request that a page of another origin sends with the session cookie of an admin. A change needs two things:
+ * - `Sec-Fetch-Site: same-origin`, which pages cannot set
+ * - the CSRF token, which only pages of this origin can read
  * @throws {ProblemError} `cross_site_request`
  */
 export function refuseCrossSiteRequest({ method, headers }: Request, sessionSecret: string): void {

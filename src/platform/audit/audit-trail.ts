@@ -19,7 +19,7 @@ export interface AuditedOperation {
 
 /** A change that no event reports. */
 export interface ChangeWithoutEvent {
-  /** `<resource>.<past tense>`, like an event type. */
+  /** Kind of change as `<resource>.<past tense>`, like an event type, such as `audit_log.dropped`. */
   readonly action: string;
   readonly objectId: string;
   /** Values that the operation set, as the API shows them. */
@@ -27,9 +27,9 @@ export interface ChangeWithoutEvent {
 }
 
 /**
- * Returns common table expressions that write to the audit log: one entry for an operation, and the changes that it
- * made. If the operation takes several commits, the first one inserts the entry, and the later ones add only changes. A
- * group of changes can be packed: it is stored as one array, in the row of the first change.
+ * Returns common table expressions that write to the audit log: one entry for an operation, and the changes that the
+ * operation made. If an operation takes several commits, the first commit inserts the entry, and later commits add only
+ * changes. Changes can be packed: a group of changes is stored as one array, in the row of its first change.
  * @param entryAt number of the SQL parameter with the first value of `entryParameters`, such as 3 for `$3`
  * @param changes SELECT of action, object_id, changes, pack (number of the group; null for a change stored alone) and
  *   place (position in the group)
@@ -64,8 +64,8 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes changes to the audit log if no event reports them. `Outbox` writes the other changes. An operation has one
- * entry in the audit log, even if it takes several commits.
+ * Writes changes that no event reports to the audit log. `Outbox` writes all other changes. An operation has one entry
+ * in the audit log, even if the operation takes several commits.
  */
 @Injectable()
 export class AuditTrail {

@@ -1,18 +1,24 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Maximum wait of a piece of work for the previous one, which may run for minutes. After it, both run in parallel. */
+/**
+ * Maximum wait of a piece of work for the previous piece, in milliseconds. The previous piece may run for minutes.
+ * After the wait, both pieces run in parallel.
+ */
 const MAX_WAIT_FOR_TURN_MS = 500;
-/** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
+/**
+ * Maximum pause of all background work after one piece, in milliseconds. A slow piece therefore does not delay other
+ * work for long.
+ */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum pause of a job whose own piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Maximum pause, in milliseconds, of a job whose own piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
- * Limits the background work of a process while requests arrive, to about half of one core of the database server. Only
- * one piece of background work, such as a transaction, runs at a time. After a piece, all background work pauses for as
- * long as the piece took, but at most for {@link MAX_PAUSE_AFTER_PIECE_MS}. If the piece took longer, its own job still
- * pauses as long as the piece took, but at most for {@link MAX_PAUSE_OF_LONG_WORK_MS}.
+ * Limits the background work of a process to about half of one core of the database server while requests arrive.
+ * - Only one piece of background work, such as a transaction, runs at a time.
+ * - After a piece, all background work pauses as long as the piece took, up to {@link MAX_PAUSE_AFTER_PIECE_MS}.
+ * - The job of a longer piece pauses as long as the piece took, up to {@link MAX_PAUSE_OF_LONG_WORK_MS}.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();

@@ -8,12 +8,15 @@ interface BatchOptions {
   /** If true, the first batch starts one turn of the event loop later, to include all items that arrive together. */
   readonly waitsForOthers?: true;
   /**
-   * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
-   * first of them would get a batch of its own. The wait ends early once enough items wait: half of the number in the
-   * batch and in the queue behind it. A single caller never waits.
+   * Maximum wait for new items after a batch, in milliseconds. Callers that were just answered usually ask again at
+   * once. Without the wait, the first of these callers would get a batch of its own. The wait ends early once enough
+   * items wait: half of the number of items in the batch and in the queue behind it. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
-  /** Returns true if the items of a failed batch are retried one by one. Without this function, all its items fail. */
+  /**
+   * Returns true if the items of a failed batch are retried one by one. Without this function, all items of the batch
+   * fail.
+   */
   readonly retriesEach?: (error: unknown) => boolean;
 }
 
@@ -29,15 +32,15 @@ interface Queue<Item, Answer> {
 }
 
 /**
- * Answers items in batches: items that arrive during a batch form the next one. Concurrent items share a statement, and
- * a single item does not wait. Each key has its own sequence of batches.
+ * Answers items in batches. Items that arrive while a batch is processed form the next batch. Concurrent items
+ * therefore share a statement, and a single item does not wait. Each key has its own sequence of batches.
  */
 export class Batcher<Item, Answer> {
   private readonly queues = new Map<string, Queue<Item, Answer>>();
   /** Runs batches outside the asynchronous context of the item that started them. */
   private readonly outside = new AsyncResource('batcher');
 
-  /** @param answerAll returns one outcome per item, in the same order. If it throws, it must have written nothing */
+  /** @param answerAll returns one outcome per item, in the same order. Must not throw after it has written anything. */
   constructor(
     private readonly answerAll: (
       items: readonly Item[],
@@ -105,7 +108,7 @@ export class Batcher<Item, Answer> {
 
 /**
  * Returns a function that delays `call` to the next turn of the event loop. The next batch then starts before the
- * callers of the previous batch continue: their work often takes as long as a batch.
+ * callers of the previous batch continue. The work of these callers often takes as long as a batch.
  */
 export function nextTurn<Value>(call: (value: Value) => void): (value: Value) => void {
   return (value) => void setImmediate(call, value);

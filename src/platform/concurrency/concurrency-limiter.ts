@@ -12,7 +12,7 @@ export class ConcurrencyLimiter {
     private readonly maxWaiting = Infinity,
   ) {}
 
-  /** True when another piece of work could neither start nor wait. */
+  /** True if another piece of work could not start now, and could not wait either. */
   get isFull(): boolean {
     return this.running >= this.maxConcurrent && this.queue.length >= this.maxWaiting;
   }

@@ -1,9 +1,9 @@
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
 /**
- * Runs a bounded number of pieces of work at once, in the order of their arrival. A piece that runs for long may be
- * blocked, for example by a lock. So it passes its turn on to the next one, and runs on as an overdue piece. While there
- * are as many of these as allowed, it keeps its turn.
+ * Runs a bounded number of pieces of work at once, in the order of their arrival. A piece that runs longer than
+ * `maxTurnMs` may be blocked, for example by a lock. This piece is then overdue: it continues, and the next piece
+ * starts. If the maximum number of overdue pieces is reached, a long piece keeps its turn, and the next piece waits.
  */
 export class ShortTurns {
   private readonly turns: ConcurrencyLimiter;
@@ -11,7 +11,7 @@ export class ShortTurns {
 
   /**
    * @param maxTurnMs time after which a piece is overdue
-   * @param maxOverdue maximum number of overdue pieces; 0: all keep their turns
+   * @param maxOverdue maximum number of overdue pieces; 0: all pieces keep their turns
    */
   constructor(
     maxConcurrent: number,

@@ -37,12 +37,14 @@ function readRateLimits(settings: SettingsReader, auth: 'open' | 'required'): Ra
 
 interface StripeSettings {
   readonly secretKey: string;
-  /** True if payments move real money. */
+  /** True if payments at Stripe move real money. */
   readonly isLive: boolean;
   readonly webhookSecrets: readonly string[];
-  /** Base URL of a test double of Stripe; null for Stripe itself. */
+  /** Base URL of a test double of Stripe; null: Stripe itself is called. */
   readonly apiUrl: URL | null;
-  /** Automatic charges wait if Stripe's events were last read longer ago than this. */
+  /**
+   * Maximum age, in minutes, of the last read of Stripe's events. Automatic charges wait while the last read is older.
+   */
   readonly eventsMaxAgeMinutes: number;
 }
 
@@ -83,7 +85,7 @@ interface UsageArchiveSettings {
 }
 
 /**
- * Returns null if usage events stay in the database for ever.
+ * Reads the settings of the usage archive. Returns null if usage events stay in the database for ever.
  * @throws {ConfigurationError} if events are to be archived and no directory is set
  */
 function readUsageArchive(settings: SettingsReader): UsageArchiveSettings | null {
@@ -152,7 +154,7 @@ export class Configuration extends ValidSettings {
   readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[] =
     this.settings.optional('PAYMENT_PROVIDERS') ??
     (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
-  /** Null if Stripe is not an enabled payment provider. */
+  /** Settings of Stripe; null if Stripe is not an enabled payment provider. */
   readonly stripe = this.paymentProviders.includes('stripe')
     ? readStripe(this.settings, this.auth, this.paymentProviders)
     : null;
@@ -162,7 +164,7 @@ export class Configuration extends ValidSettings {
   readonly auditRetentionMonths = this.settings.optional('AUDIT_RETENTION_MONTHS');
   /** Whole months for which events are kept; null: for ever. */
   readonly eventRetentionMonths = this.settings.optional('EVENT_RETENTION_MONTHS');
-  /** Null: usage events stay in the database for ever. */
+  /** Settings of the usage archive. Null: usage events stay in the database for ever. */
   readonly usageArchive = readUsageArchive(this.settings);
   readonly webhookAttemptDays = this.settings.required('WEBHOOK_ATTEMPT_DAYS');
   /** OpenID provider at which admins sign in; null: no sign-in with OpenID Connect. */
@@ -175,7 +177,7 @@ export class Configuration extends ValidSettings {
   readonly pastDueGraceHours = this.settings.required('PAST_DUE_GRACE_HOURS');
   /** Hours for which a renewal invoice stays a draft. A customer can have a value of its own. */
   readonly invoiceGraceHours = this.settings.required('INVOICE_GRACE_HOURS');
-  /** Seller on printed invoices. Null values are not printed. */
+  /** Seller on printed invoices. Fields that are null are not printed. */
   readonly seller = {
     name: this.settings.optional('SELLER_NAME'),
     addressLines: this.settings.optional('SELLER_ADDRESS') ?? [],
@@ -216,7 +218,7 @@ export class Configuration extends ValidSettings {
   }
 
   /**
-   * Requires a configured database and encryption keys if other machines can call the service: the embedded database
+   * Requires a configured database and encryption keys if other machines can call the service. The embedded database
    * and a generated key are for trials only. A worker always needs a configured database.
    */
   private requirePersistentSetup(): void {
@@ -254,7 +256,7 @@ export class Configuration extends ValidSettings {
   }
 }
 
-/** Settings of a command, which answers no requests and does no due work, whatever `ROLE` is. */
+/** Settings of a command. A command answers no requests and does no due work, also if `ROLE` says otherwise. */
 class CommandConfiguration extends Configuration {
   override get answersHttp(): boolean {
     return false;

@@ -4,7 +4,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 export interface EncryptionKey {
   /** Each encrypted text contains the id of its key, so that decryption can select the key. */
   readonly id: string;
-  /** 256 bits, for AES-256-GCM. */
+  /** Key of 256 bits, for AES-256-GCM. */
   readonly secret: KeyObject;
 }
 

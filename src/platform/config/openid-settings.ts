@@ -9,7 +9,10 @@ function domains(text: string): readonly string[] | undefined {
   return parts?.every((part) => DOMAIN.test(part)) === true ? parts : undefined;
 }
 
-/** Parses pairs `value=role`, separated by commas. `value` is a value of the claim `OIDC_ROLE_CLAIM`. */
+/**
+ * Parses pairs `value=role`, separated by commas, such as `finance=admin`. `value` is a value of the claim
+ * `OIDC_ROLE_CLAIM`.
+ */
 function rolesByValue(text: string): ReadonlyMap<string, AdminRole> | undefined {
   const pairs = (commaSeparated(text) ?? ['']).map((part) => {
     const end = part.lastIndexOf('=');

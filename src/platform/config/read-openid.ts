@@ -5,7 +5,6 @@ export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Address to which the provider redirects the browser. */
   readonly redirectUrl: string;
   readonly allowedDomains: readonly string[];
   readonly roleClaim: string | null;
@@ -15,7 +14,7 @@ export interface OpenIdSettings {
 }
 
 /**
- * Returns null if `OIDC_ISSUER` is not set.
+ * Reads the settings of OpenID Connect. Returns null if `OIDC_ISSUER` is not set.
  * @throws {ConfigurationError} if settings are missing or contradict each other
  */
 export function readOpenId(settings: SettingsReader): OpenIdSettings | null {

@@ -102,7 +102,7 @@ export function retryDays(text: string): readonly number[] | undefined {
   return valid.length === days.length && days.length <= MAX_RETRIES ? valid : undefined;
 }
 
-/** Values of `sslmode` that the driver knows. It treats all others as `verify-full`. */
+/** Values of `sslmode` that the driver knows. The driver treats all other values as `verify-full`. */
 const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 export function postgresUrl(text: string): string | undefined {

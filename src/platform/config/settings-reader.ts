@@ -52,7 +52,7 @@ export class SettingsReader {
     return this.#environment[name] !== undefined;
   }
 
-  /** @throws {ConfigurationError} if the value is invalid, or if there is neither a value nor a fallback */
+  /** @throws {ConfigurationError} if the value is invalid, or if the setting is not set and has no fallback */
   required<Name extends SettingName>(name: Name): ValueOf<Name> {
     const value = this.optional(name);
     if (value === null) throw new ConfigurationError(`${name} must be set.`);

@@ -1,6 +1,6 @@
 import { defineProblem, type ProblemError, type ProblemItem } from './problem';
 
-/** An empty pointer means the whole body. */
+/** Returns the sentence for one invalid value. An empty pointer means the whole body. */
 function sentenceOf({ pointer, message }: ProblemItem): string {
   return pointer === '' ? `The body ${message}.` : `${pointer}: ${message}`;
 }

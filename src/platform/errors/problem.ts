@@ -19,10 +19,10 @@ export type ProblemKind =
   | 'internal';
 
 export interface ProblemDefinition {
-  /** Code on which clients branch, so it never changes. */
+  /** Code of the error. It never changes, because clients branch on it. */
   readonly code: string;
   readonly kind: ProblemKind;
-  /** Short text, the same for every occurrence. */
+  /** Title of the error: a short text, the same for every occurrence. */
   readonly title: string;
   /** Text for the documentation: when the error occurs, and how the caller can react. */
   readonly meaning: string;
@@ -41,14 +41,14 @@ export interface ProblemOccurrence {
   /** A sentence about this occurrence. Never contains a secret, SQL or a stack trace. */
   readonly detail: string;
   readonly errors?: readonly ProblemItem[];
-  /** Further members of the answer, with their JSON names. */
+  /** Additional members of the answer, with their JSON names. */
   readonly extensions?: Readonly<Record<string, string | number | boolean | null>>;
   readonly retryAfterSeconds?: number;
-  /** Allowed methods, for `method_not_allowed`. */
+  /** Allowed methods; only for the error `method_not_allowed`. */
   readonly allow?: readonly string[];
-  /** Value of the header `WWW-Authenticate`, for `unauthenticated`. */
+  /** Value of the header `WWW-Authenticate`; only for the error `unauthenticated`. */
   readonly authenticate?: string;
-  /** Supported encodings of bodies, for `unsupported_media_type`. */
+  /** Supported encodings of bodies; only for the error `unsupported_media_type`. */
   readonly acceptedEncodings?: readonly string[] | undefined;
 }
 
@@ -73,7 +73,7 @@ const OWN_FAILURES: readonly ProblemKind[] = [
   'internal',
 ];
 
-/** Returns true if a rule refused the work. The same request would be refused again unless stored data changes. */
+/** Returns true if a rule refused the work. Until stored data changes, the same request would be refused again. */
 export function isRefusal(error: unknown): error is ProblemError {
   return error instanceof ProblemError && !OWN_FAILURES.includes(error.definition.kind);
 }

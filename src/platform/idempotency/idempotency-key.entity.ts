@@ -16,7 +16,7 @@ export class IdempotencyKeyEntity {
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
   /** Resource that the request creates or changes. Null if the key is claimed and answered in the same transaction. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
-  /** Not used; neither is `leasedBy`. Both columns stay until the next release, because release 0.1.0 writes them. */
+  /** Unused, like `leasedBy`. Both columns stay until the next release, because release 0.1.0 writes them. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;

@@ -59,7 +59,10 @@ export const IdempotencyKey = createParamDecorator(
     idempotencyKeyOf(context.switchToHttp().getRequest<Request>(), bodyField),
 );
 
-/** Kinds of refusals that depend on stored data. Unless temporary, they are stored as the answer of the request. */
+/**
+ * Kinds of refusals that depend on stored data. Such a refusal is stored as the answer of the request, except a
+ * temporary one.
+ */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
 
 /** Conversions of an answer: one before it is stored, and one before it is sent. */
@@ -73,7 +76,7 @@ const IN_CLEAR: AnswerForms = {
   sent: (answer) => answer,
 };
 
-/** Gives a POST with an `Idempotency-Key` one effect and one answer, however often it is sent. */
+/** Gives a POST with an `Idempotency-Key` one effect and one answer, even if the request is sent several times. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(

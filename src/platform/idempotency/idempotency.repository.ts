@@ -11,9 +11,10 @@ interface KeyRow {
 }
 
 /**
- * Claims a key. The transaction holds an advisory lock on a hash of the key until it ends. If a second request does not
- * get the lock, it knows at once that the first one is running. Without the lock, its INSERT would wait for the first
- * transaction. If two keys have the same hash, the second request is refused until the first has ended.
+ * Claims a key. The transaction holds an advisory lock on a hash of the key until the transaction ends. A second
+ * request that does not get the lock knows at once that the first request is running. Without the lock, the INSERT of
+ * the second request would wait for the first transaction. Two different keys with the same hash also exclude each
+ * other while one is claimed.
  */
 const CLAIM = `
   INSERT INTO idempotency_key (key, fingerprint, resource_id, created_at, expires_at)

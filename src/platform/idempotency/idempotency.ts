@@ -17,7 +17,10 @@ const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_BETWEEN_READS_MS = 10;
 const MAX_PAUSE_BETWEEN_READS_MS = 250;
-/** `Retry-After` while a request with the same key runs. It usually ends, or is taken over, within this time. */
+/**
+ * Value of `Retry-After` while a request with the same key runs. Within this time, that request usually ends, or
+ * another process takes over its work.
+ */
 const RETRY_AFTER_SECONDS = 2;
 
 /** Thrown if another request has claimed the key. Rolls the transaction back, so that the stored answer can be read. */
@@ -30,8 +33,8 @@ export interface KeyedOutcome {
 
 export interface KeyedWork {
   /**
-   * Executes the request and returns its answer. If it throws an error that `answerTo` answers, nothing may have
-   * changed.
+   * Executes the request and returns its answer. Must change nothing if it throws an error for which `answerTo` returns
+   * an answer.
    */
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`; null if the request may be repeated. */
@@ -43,7 +46,7 @@ export interface KeyedWork {
 interface KeyedCall {
   readonly request: KeyedRequest;
   claimed: boolean;
-  /** Answer that the work has stored under the key; null until then. */
+  /** Answer that the work has stored under the key; null if it has not stored an answer yet. */
   stored: Answer | null;
 }
 
@@ -73,9 +76,9 @@ export class Idempotency {
   }
 
   /**
-   * Executes work that takes several transactions. The first transaction must call `claimFor`. The last one must call
-   * `completeFor`, or `releaseFor` after a failure. A key that has an answer already is found before the work begins, so
-   * that no provider is asked.
+   * Executes work that takes several transactions. The first transaction must call `claimFor`. The last transaction
+   * must call `completeFor`, or `releaseFor` after a failure. A key that already has an answer is found before the work
+   * begins, so the work does not call a payment provider again.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -98,7 +101,7 @@ export class Idempotency {
   }
 
   /**
-   * As {@link inPhases}, for a request without a key.
+   * Executes work like {@link inPhases}, for a request without a key.
    * @throws {OutcomeUnknownError} if the database fails after the first transaction
    */
   inPhasesWithoutKey<Result>(act: () => Promise<Result>): Promise<Result> {
@@ -106,8 +109,9 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key of the current request, if it has one. Call it in the transaction that creates the resource or
-   * begins to change it, before any change: if another request has the key, this request must change nothing.
+   * Claims the key of the current request, if the request has a key. Call it before any change, in the transaction that
+   * creates the resource or begins to change it. If another request has the key, the current request must change
+   * nothing.
    */
   async claimFor(resourceId: string): Promise<void> {
     this.database.requireTransaction();
@@ -141,8 +145,9 @@ export class Idempotency {
   }
 
   /**
-   * Makes repeated requests call `wait` before they get the stored answer, if the id of their resource has this prefix.
-   * For work that stores its answer before it waits: the first request may not have ended.
+   * Makes repeated requests call `wait` before they get the stored answer. Applies to keys whose resource id has this
+   * prefix. It is for work that stores its answer and then waits: when a repeated request arrives, the first request
+   * may still wait.
    */
   waitBeforeReplay(prefix: IdPrefix, wait: () => Promise<void>): void {
     this.waits.set(prefix, wait);
@@ -160,9 +165,9 @@ export class Idempotency {
   }
 
   /**
-   * Executes the work if no request has used the key; otherwise returns the stored answer. Waits for the answer if
-   * another request has the key and is still running. If the work is refused, stores the refusal in a transaction of
-   * its own, because the transaction of the work was rolled back.
+   * Executes the work if no request has used the key; otherwise returns the stored answer. If another request with the
+   * key is still running, waits for its answer. If the work is refused, stores the refusal in a transaction of its own,
+   * because the transaction of the work was rolled back.
    * @throws {ProblemError} `idempotency_key_in_use` if the other request has no answer in time,
    *   `idempotency_key_reused` if the other request has another fingerprint
    */

@@ -16,7 +16,7 @@ export interface KnownKey {
   readonly fingerprint: string;
   /** Resource that the request creates or changes; null if the key is claimed and answered in the same transaction. */
   readonly resourceId: string | null;
-  /** Null until the first request has answered. */
+  /** Stored answer; null until the first request has answered. */
   readonly answer: Answer | null;
 }
 

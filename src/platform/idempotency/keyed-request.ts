@@ -30,9 +30,9 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Returns the key with the id of the principal as its prefix, and the fingerprint of method, path, query and body. The
- * fingerprint does not depend on the order of query parameters and body fields, or on the place of the key (header or
- * body).
+ * Returns the key, prefixed with the id of the principal, and the fingerprint of method, path, query and body. The
+ * fingerprint does not depend on the order of query parameters and body fields. It is also the same for a key in the
+ * header and a key in the body.
  */
 export function toKeyedRequest(
   request: Request,
@@ -50,7 +50,7 @@ export function toKeyedRequest(
 
 /**
  * Prefixes the key with the id of the principal, so that two principals never see each other's answers. A line break
- * separates the two, because a key cannot contain one. With `AUTH=open`, keys have no prefix.
+ * separates id and key, because a key cannot contain a line break. With `AUTH=open`, keys have no prefix.
  */
 function keyOfPrincipal(key: string, principalId: string): string {
   return principalId === OPEN.id ? key : `${principalId}\n${key}`;

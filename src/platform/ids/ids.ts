@@ -55,7 +55,7 @@ const uuids = new UuidSequence();
 
 /**
  * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids from one process
- * sort in the order of their creation, unless its clock was set back by more than 5 s.
+ * sort in the order of their creation. The exception is a clock that was set back by more than 5 s.
  */
 export function newId(prefix: IdPrefix): string {
   return TypeID.fromUUID(prefix, uuids.next(Date.now())).toString();

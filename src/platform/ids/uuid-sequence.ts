@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 
-/** Difference from the database that the clock of a process may have. It may be set back by as much (decision 36). */
+/**
+ * Maximum difference between the clocks of a process and of the database, in milliseconds. A clock may be set back by
+ * up to this time (decision 36).
+ */
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 
 const MAX_COUNTER = 0xfff;
 
 /**
- * Makes UUIDv7 that sort in the order in which they were made (RFC 9562, section 6.2, method 1), also while the clock is
- * a little behind the last one. If the clock is further behind, the last one was made at a wrong time or the clock is
- * wrong now, and the next one begins at the clock again. The package `uuid` would keep the wrong time for all later ones.
+ * Makes UUIDv7 that sort in the order in which they were made (RFC 9562, section 6.2, method 1). They also do if the
+ * clock is set back by at most {@link MAX_CLOCK_DIFFERENCE_MS}. If the clock is set back further, the earlier or the
+ * present time is wrong, and the sequence continues from the present time. The package `uuid` would instead keep the
+ * earlier time for ever.
  */
 export class UuidSequence {
   private lastMs = 0;

@@ -19,9 +19,9 @@ export interface DueWork {
   /** Pause in milliseconds after a run that failed, or that returned false. */
   readonly idleMs: number;
   /**
-   * Claims some due items and processes them. Returns true if more items may be due now. An item that fails must not
-   * prevent others from being processed. If the run itself fails, the error is logged, and the next run follows after
-   * the pause.
+   * Claims some due items and processes them. Returns true if more items may be due now. A failing item must not
+   * prevent other items from being processed. If the run itself fails, the error is logged, and the next run follows
+   * after the pause.
    */
   readonly runDue: () => Promise<boolean>;
   /** True if the work never waits for other background work, because it is short and its results are needed soon. */
@@ -33,7 +33,7 @@ export interface DueWork {
 interface Loop {
   readonly work: DueWork;
   wake: () => void;
-  /** Set when a wake-up arrives while the work runs, so that it runs again before it pauses. */
+  /** True if a wake-up arrived while the work was running. The work then runs again before it pauses. */
   wakeRequested: boolean;
   ended: Promise<void>;
 }
@@ -122,7 +122,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     return this.pauseConditions.some((condition) => condition());
   }
 
-  /** Returns true if the loop may pause: if neither `wake` nor a shutdown happened during the last run. */
+  /** Returns true if the loop may pause. It may not pause if `wake` or a shutdown happened during the last run. */
   private mayRest(loop: Loop): boolean {
     return this.running && !loop.wakeRequested;
   }

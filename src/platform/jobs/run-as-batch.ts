@@ -1,5 +1,5 @@
 export interface BatchFailureHandlers<Item> {
-  /** Called when the batch has failed, before its items are processed one by one. */
+  /** Called when the batch has failed. The items are then processed one by one. */
   readonly onBatchFailure: (error: unknown) => void;
   /** Called when one item has failed. If the callback throws, the remaining items are not processed. */
   readonly onItemFailure: (error: unknown, item: Item) => void | Promise<void>;

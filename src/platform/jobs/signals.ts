@@ -11,8 +11,8 @@ import { Jobs } from './jobs';
 
 const CHANNEL = 'billing_due_work';
 /**
- * Names of due work are collected for this time and sent with one NOTIFY, because PostgreSQL commits transactions with
- * NOTIFY one after the other.
+ * Time for which names of due work are collected, in milliseconds. All collected names are sent with one NOTIFY,
+ * because PostgreSQL commits transactions with NOTIFY one after the other.
  */
 const BURST_MS = 50;
 const RECONNECT_MS = 1_000;
@@ -46,7 +46,7 @@ export class Signals implements OnApplicationBootstrap, BeforeApplicationShutdow
 
   /**
    * Wakes the named work in this process at once, and in other processes soon. Call it after the commit. While this
-   * process stops, other processes find the work at their next poll, because the connections may be closed already.
+   * process stops, its connections may be closed already. Other processes then find the work at their next poll.
    */
   announce(name: string): void {
     this.jobs.wake(name);

@@ -10,9 +10,9 @@ interface LeveledStream extends DestinationStream {
 
 /**
  * Collects lines up to level `info`, and writes them together at the end of the turn of the event loop. Requests that
- * are answered in the same turn then need one system call; one call per line would take 5 % of the processing time of a
- * usage event. Writes lines above `info` at once, after the collected lines. Writes the last lines when the process
- * exits.
+ * are answered in the same turn then need one system call. One call per line would take 5 % of the processing time of a
+ * usage event. Lines above `info` are written at once, after the collected lines. The last lines are written when the
+ * process exits.
  * @param output writes synchronously
  */
 export function batchedOutput(output: DestinationStream): DestinationStream {

@@ -64,7 +64,10 @@ const WIRING: ReadonlySet<string> = new Set([
   'RoutesResolver',
 ]);
 
-/** Sources of errors that end Nest's start. Their level is `debug`, as they are also thrown, and explained then. */
+/**
+ * Sources of errors that end Nest's start. They are logged at level `debug`, because the same errors are also thrown
+ * and then explained.
+ */
 const RETHROWN: ReadonlySet<string> = new Set(['ExceptionHandler', 'NestApplication']);
 
 /** Writes Nest's own messages in the format of all other log lines. */

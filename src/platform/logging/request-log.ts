@@ -7,8 +7,8 @@ import { traceIdsOf } from '../tracing';
 const POLLED = /^\/(?:health\/live|health\/ready|metrics|docs(?:\/.*)?)$/;
 
 /**
- * Logs one line per answer. Omits headers, bodies and query strings, which may contain secrets. Requests to the polled
- * paths are logged only if they are refused, so that a stolen credential cannot be tried there unseen.
+ * Logs one line per answer. Omits headers, bodies and query strings, which may contain secrets. Of the requests to
+ * polled paths, only refused ones are logged. These lines show if someone tries a stolen credential there.
  */
 export function requestLog(logger: Logger): RequestHandler {
   // Redaction is off: no field of these lines can contain a secret, and searching for one costs more than the line.

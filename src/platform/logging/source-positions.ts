@@ -3,8 +3,8 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Shows positions of the TypeScript sources in stack traces of compiled files. Reads the source map of a file only
- * when a stack trace needs it; Node's `--enable-source-maps` keeps the maps of all files in memory.
+ * Shows positions of the TypeScript sources in stack traces of compiled files. Reads the source map of a file only when
+ * a stack trace needs it. Node's `--enable-source-maps` would keep the maps of all files in memory.
  */
 export function showSourcePositions(): void {
   // Tools that run TypeScript directly show these positions themselves.

@@ -1,18 +1,21 @@
 import pino from 'pino';
 
-/** After a failed write, lines are dropped for this time. */
+/** Time for which lines are dropped after a failed write, in milliseconds. */
 const PAUSE_MS = 1_000;
 /** Pause before the next attempt to write to a pipe that is full. */
 const FULL_PIPE_PAUSE_MS = 100;
-/** The same pause in a process that exits. */
+/** Pause before the next attempt to write to a full pipe, in a process that exits. */
 const EXIT_PAUSE_MS = 2;
 /** Maximum size of the lines that wait for a full pipe. Further lines are dropped. */
 const MAX_WAITING_BYTES = 4_000_000;
-/** Longest time for which a full pipe that is not read delays the exit of the process. */
+/** Longest time for which an exit waits for a full pipe from which nothing is read. */
 const UNREAD_MS = 1_000;
-/** Longest time for which a pipe that is read slowly delays the exit, before only the newest lines are kept. */
+/**
+ * Longest time for which an exit writes all lines to a pipe that is read slowly. After that, only the newest lines are
+ * kept.
+ */
 const SLOW_MS = 2_000;
-/** Size of the newest lines that are kept then. */
+/** Size of the newest lines that are kept after {@link SLOW_MS}. */
 const NEWEST_BYTES = 65_536;
 const NEWLINE = 0x0a;
 
@@ -22,9 +25,9 @@ interface UnwrittenLines {
   readonly reports: number;
 }
 
-/** Lines that are not written yet, the oldest first. */
+/** Log lines that are not written yet, the oldest first. */
 class WaitingLines {
-  /** Number of bytes of all lines. */
+  /** Number of bytes of all waiting lines. */
   size = 0;
   private readonly lines: UnwrittenLines[] = [];
 
@@ -65,11 +68,12 @@ class WaitingLines {
 }
 
 /**
- * Returns a destination that writes synchronously. If a pipe is full, because its reader stalls, keeps up to 4 MB of
- * lines until it has room, and drops further ones. If a write fails, for example on a full disk or a closed terminal,
- * drops lines for a second, and tries again with the next line. Then writes how many lines were lost. The process can
- * end at any time: its exit writes the lines that wait, as long as they are read. A slow reader gets the oldest lines for
- * two seconds, then the number of lost ones and the newest ones.
+ * Returns a destination that writes synchronously.
+ * - Full pipe, because its reader stalls: keeps up to 4 MB of lines until there is room, and drops further lines.
+ * - Failed write, for example on a full disk: drops lines for a second, and tries again with the next line.
+ * - After lines were lost: writes how many.
+ * - Exit of the process: writes the lines that wait, as long as they are read. After two seconds, writes only the
+ *   number of lost lines and the newest lines.
  * @param write writes bytes and returns how many were written
  */
 export function steadyOutput(write: (bytes: Uint8Array) => number): pino.DestinationStream {
@@ -80,7 +84,10 @@ export function steadyOutput(write: (bytes: Uint8Array) => number): pino.Destina
   /** True if the last line was written only in part. */
   let endsInLine = false;
   let retry: NodeJS.Timeout | undefined;
-  /** Instants, on the clock of `performance`, until which an exit waits for a full pipe: while it is not read, and in all. */
+  /**
+   * Instants, on the clock of `performance`, until which an exit waits for a full pipe. `unreadUntil` applies while
+   * nothing is read from the pipe, `exitsUntil` to the whole exit.
+   */
   let unreadUntil = 0;
   let exitsUntil = 0;
 

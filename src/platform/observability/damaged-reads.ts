@@ -24,7 +24,7 @@ export class DamagedReads {
 
   /**
    * @param ids ids of events, positions of audited changes, numbers of audit seals (checksums over groups of audit
-   *   entries), or names of usage archive files. If there are none, nothing is reported
+   *   entries), or names of usage archive files. An empty list reports nothing.
    */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;

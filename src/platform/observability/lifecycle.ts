@@ -23,7 +23,7 @@ export class Lifecycle implements OnModuleDestroy {
     return this.stop.signal;
   }
 
-  /** Signal for a body whose reading begins now. It is aborted when the body is to be refused unless it is complete. */
+  /** Signal for a body whose reading begins now. When the signal is aborted, an incomplete body must be refused. */
   get bodyDeadline(): AbortSignal {
     if (!this.draining) return this.stop.signal;
     const late = new AbortController();

@@ -37,7 +37,10 @@ export class Metrics {
     this.measurePool(dataSource);
   }
 
-  /** Middleware that measures requests by route. Measured by path, each id in a path would create a metric series. */
+  /**
+   * Middleware that measures requests by route. It does not measure by path, because each id in a path would create a
+   * series.
+   */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     if (!request.originalUrl.startsWith('/health/')) this.lastRequestAt = startedAt;

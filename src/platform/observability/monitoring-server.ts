@@ -20,8 +20,8 @@ const TEXT = 'text/plain; charset=utf-8';
 const OK: MonitoringAnswer = { status: 200, type: TEXT, body: 'ok\n' };
 
 /**
- * Answers the health probes and the metrics on a port of their own, without credentials. Workers need this port,
- * because they have no other. On loopback, refuses requests from web pages.
+ * Answers the health probes and the metrics on a port of their own, without credentials. Workers have no other port. On
+ * loopback, refuses requests from web pages.
  */
 @Injectable()
 export class MonitoringServer implements OnApplicationShutdown {
@@ -47,7 +47,7 @@ export class MonitoringServer implements OnApplicationShutdown {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Runs last in a shutdown, so that until then probes get the answer that the process is not ready. */
+  /** Runs last in a shutdown. Until then, probes get the answer that the process is not ready. */
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();

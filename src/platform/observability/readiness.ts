@@ -9,8 +9,8 @@ import { Metrics } from './metrics';
 /** Time limit in milliseconds for the answer of the database, so that the probe is answered within 1 s. */
 const ANSWER_MS = 800;
 /**
- * A process stays ready for this time without its process number. Connecting again usually takes less, so that the
- * load balancer need not notice a short interruption.
+ * Time for which a process stays ready without its process number, in milliseconds. Connecting again usually takes less
+ * time, so the load balancer does not notice a short interruption.
  */
 const MAX_WITHOUT_NUMBER_MS = 5_000;
 
@@ -40,8 +40,9 @@ export class Readiness {
   }
 
   /**
-   * @throws {ProblemError} if the process stops, its database is out of reach or read-only, its clock is wrong, or it
-   *   has had no number for more than 5 s
+   * Throws if the process is not ready.
+   * @throws {ProblemError} if the process stops, its database is out of reach or read-only, its clock is wrong, or the
+   *   process has had no process number for more than 5 s
    */
   async check(): Promise<void> {
     if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');

@@ -6,9 +6,8 @@ const NETWORK_GROUPS = 4;
 const WITH_PORT = /^(?:\[(?<six>[^\]]+)\](?::\d+)?|(?<four>\d+\.\d+\.\d+\.\d+):\d+)$/;
 
 /**
- * Returns the part of an address that is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address,
- * because one host can use all addresses of such a network. Returns `unknown` for other texts, which a proxy may have
- * passed on.
+ * Returns the part of an address that is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address.
+ * One host can use all addresses of a /64 network. Returns `unknown` for other texts, which a proxy may have passed on.
  */
 export function rateLimitAddress(address: string): string {
   const { six, four } = WITH_PORT.exec(address)?.groups ?? {};
@@ -20,8 +19,8 @@ export function rateLimitAddress(address: string): string {
 }
 
 /**
- * Returns the /48 network of a /64 network that {@link rateLimitAddress} returned; null for an IPv4 address and for
- * `unknown`. A site often has a /48, which has 65,536 such networks.
+ * Returns the /48 network of a /64 network that {@link rateLimitAddress} returned. Returns null for an IPv4 address and
+ * for `unknown`. A site often has a /48, which has 65,536 networks of /64.
  */
 export function widerNetwork(address: string): string | null {
   if (!address.endsWith('::/64')) return null;

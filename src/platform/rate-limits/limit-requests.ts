@@ -38,8 +38,8 @@ type LimitMiddleware = (request: Request, response: Response, next: NextFunction
 
 /**
  * Returns middleware that identifies the caller with `identify`, and refuses a caller who is above the limit of the
- * current minute. Requests with a valid credential do not count against the limit of their address, so that other
- * callers at that address cannot lock out the holder of the credential.
+ * current minute. Requests with a valid credential do not count against the limit of their address. Other callers at
+ * that address therefore cannot lock out the holder of the credential.
  */
 export function limitRequests(
   identify: LimitMiddleware,

@@ -15,7 +15,10 @@ const ADD = `
   SET request_count = rate_limit_count.request_count + excluded.request_count
   RETURNING bucket, request_count`;
 
-/** Compares with the clock of the database too, or a process whose clock is ahead would delete counts in use. */
+/**
+ * Deletes old counts. Uses the earlier of two times: the given time and the time of the database. A process whose clock
+ * is ahead would otherwise delete counts in use.
+ */
 const DELETE_BEFORE = `
   DELETE FROM rate_limit_count WHERE window_start < least($1::timestamptz, now()) - interval '10 minutes'`;
 
@@ -35,7 +38,7 @@ export class RateLimitRepository {
     return rows.map(({ bucket, request_count: count }) => ({ bucket, count: Number(count) }));
   }
 
-  /** Deletes the counts of minutes long before this one. */
+  /** Deletes the counts of minutes that began more than 10 minutes before `windowStart`. */
   async deleteBefore(windowStart: Date): Promise<void> {
     await this.database.query(DELETE_BEFORE, [windowStart]);
   }

@@ -12,15 +12,18 @@ import { type BucketCount, RateLimitRepository } from './rate-limit.repository';
 
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
-/** Maximum number of keys, admins and tokens that are counted separately in a minute. All others count as one. */
+/** Maximum number of keys, admins and tokens that are counted separately in a minute. All others share one count. */
 const MAX_HOLDERS = 50_000;
 /** Maximum number of addresses that are counted separately in a minute. */
 const MAX_ADDRESSES = 25_000;
 /** From this number of addresses on, new IPv6 addresses are counted by /48, because one host can have a whole /48. */
 const MAX_NETWORKS = MAX_ADDRESSES / 2;
-/** The rest is left to IPv4 addresses, of which one host has few. */
+/**
+ * Number of addresses from which on new /48 networks are counted together. The remaining places are left to IPv4
+ * addresses, of which one host has few.
+ */
 const MAX_SITES = (MAX_ADDRESSES * 3) / 4;
-/** Name of a bucket by address, of usage or of other requests. */
+/** Name of a bucket that counts by address. The kind says if it counts usage requests or other requests. */
 const BY_ADDRESS = /^(?<kind>(?:usage-)?address:)(?<address>.*)$/;
 
 export interface LimitStatus {
@@ -31,17 +34,16 @@ export interface LimitStatus {
 }
 
 interface Bucket {
-  /** Requests that all processes together had counted at the last exchange. */
+  /** Number of requests that all processes together had counted at the last exchange. */
   shared: number;
-  /** Requests that this process has counted, but not sent to the database yet. */
+  /** Number of requests that this process has counted, but not sent to the database yet. */
   unshared: number;
 }
 
 /**
- * Counts requests by minute in memory, and exchanges the counts with other processes every second, so that no request
- * waits for the database. Between two exchanges, each process sees only its own new requests. Therefore a limit may be
- * exceeded by what the other processes admit in one second. While the database does not answer, each process counts
- * alone.
+ * Counts requests by minute in memory, and exchanges the counts with other processes every second. No request therefore
+ * waits for the database. Between two exchanges, a process does not see the new requests of other processes, so a limit
+ * can be exceeded by what they admit in one second. While the database does not answer, each process counts alone.
  */
 @Injectable()
 export class RateLimits
@@ -49,7 +51,7 @@ export class RateLimits
 {
   private readonly logger = new Logger('rate-limits');
   private buckets = new Map<string, Bucket>();
-  /** Number of buckets by address. */
+  /** Number of buckets that count by address. */
   private addressCount = 0;
   private windowStartMs = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -70,7 +72,10 @@ export class RateLimits
     clearInterval(this.timer);
   }
 
-  /** Waits here, because Nest would delay `onModuleDestroy` of other modules, which then go on claiming work. */
+  /**
+   * Waits for a running exchange of counts. It waits in this hook, because waiting in `onModuleDestroy` would delay the
+   * same hook of other modules, which would go on claiming work.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await this.sharing;
   }
@@ -166,9 +171,12 @@ export class RateLimits
 
 interface Place {
   readonly isAddress: boolean;
-  /** Number of buckets, of addresses or of holders of a credential, from which on a new caller is counted in the bucket `wider`. */
+  /**
+   * Maximum number of buckets of this kind: of addresses, or of holders of a credential. Above it, a new caller is
+   * counted in the bucket `wider`.
+   */
   readonly maxBuckets: number;
-  /** Bucket of several callers; null: the bucket is made however many there are. */
+  /** Bucket that several callers share. Null: there is no shared bucket, and no limit on the number of buckets. */
   readonly wider: string | null;
 }
 

@@ -1,7 +1,10 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
-/** `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: no text needs it. */
+/**
+ * Use of a key. `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: no text
+ * needs it.
+ */
 export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 
 /** An encryption key used in this database. The encrypted sample shows if a process has the right key of this id. */

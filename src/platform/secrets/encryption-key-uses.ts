@@ -24,8 +24,8 @@ const INSERT = `
   INSERT INTO encryption_key_use (key_id, owner, sealed, created_at) VALUES ($1, $2, $3, $4)`;
 
 /**
- * Makes processes that start at the same time wait for each other. If they have different keys, the second process then
- * sees the row that the first one has inserted.
+ * Locks the table, so that processes that start at the same time wait for each other. If they have different keys, the
+ * second process then sees the row that the first process has inserted.
  */
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 
@@ -90,11 +90,11 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of all keys except `keyId` and keys that are retired already. After that, no process that encrypts
-   * with one of these keys can start.
+   * Sets the status of all other keys than `keyId`. Skips keys that are already retired. After that, no process that
+   * encrypts with one of these keys can start.
    * @returns the ids of the keys whose status was set
-   * @throws {ConfigurationError} when a running process encrypts with one of these keys; also when a key to be
-   *   `retired` is `in_use`, because a process has begun to use it during the rotation
+   * @throws {ConfigurationError} when a running process encrypts with one of these keys. Also when a key to be
+   *   `retired` is `in_use`, because a process has begun to use it during the rotation.
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
     return this.database.transaction(async () => {
@@ -119,7 +119,7 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Keeps a key from being retired before the open transaction ends. The process's own lock is not enough: a process
+   * Keeps a key from being retired before the open transaction ends. The process's own lock is not enough. A process
    * that has lost its session, or is stopping, has no lock, but still answers requests.
    * @throws {ProblemError} `service_unavailable` when the key was retired
    */

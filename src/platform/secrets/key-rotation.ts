@@ -10,14 +10,14 @@ import { SealedTextError, SecretBox } from './secret-box';
 const ROWS_PER_BATCH = 1_000;
 const MAX_NAMED = 10;
 /**
- * Longest wait for the end of open transactions. A process that has lost its `ProcessSession` no longer counts as
- * running, but may still commit texts that it encrypted with a former key.
+ * Longest wait for the end of open transactions, in milliseconds. A process that has lost its `ProcessSession` does not
+ * count as running, but may still commit texts that it encrypted with a former key.
  */
 const MAX_WAIT_FOR_TRANSACTIONS_MS = 60_000;
 
 export interface RotatedColumn {
   readonly table: string;
-  /** Number of texts that were encrypted again. */
+  /** Number of texts in the column that were encrypted again. */
   readonly count: number;
 }
 
@@ -27,9 +27,8 @@ export interface Rotation {
 }
 
 /**
- * Encrypts all stored secrets with the first encryption key, except secrets that are encrypted with it already. Other
- * processes may run meanwhile, if they have all keys. An interrupted rotation can be started again: it skips texts that
- * are done.
+ * Encrypts all stored secrets with the first encryption key. Skips secrets that are already encrypted with it, so an
+ * interrupted rotation can be started again. Other processes may run meanwhile, if they have all keys.
  */
 @Injectable()
 export class KeyRotation {

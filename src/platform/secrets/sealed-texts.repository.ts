@@ -7,11 +7,11 @@ export interface SealedText {
   readonly sealed: string;
 }
 
-/** Some rows of a table, in the order of their keys. */
+/** Rows of a table that are read together, in the order of their keys. */
 interface SealedPage {
   /** Key of the last row that was read; null if there were no more rows. */
   readonly lastKey: string | null;
-  /** Texts on this page that are encrypted with a key other than the requested `keyId`. */
+  /** Texts on this page that are encrypted with another key than the requested `keyId`. */
   readonly stale: readonly SealedText[];
 }
 

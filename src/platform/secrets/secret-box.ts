@@ -8,7 +8,10 @@ const TAG_BYTES = 16;
 
 const SEALED = /^v1:([A-Za-z0-9_-]{1,32}):([A-Za-z0-9_-]+)$/;
 
-/** A sealed (encrypted) text cannot be opened. The message has the reason and the key's id, never the content. */
+/**
+ * Error of a sealed (encrypted) text that cannot be opened. The message has the reason and the key's id, never the
+ * content.
+ */
 export class SealedTextError extends Error {
   override readonly name = 'SealedTextError';
 }
@@ -54,7 +57,7 @@ export class SecretBox {
   }
 
   /**
-   * Seals a text that is not stored. Use {@link sealToStore} for all others.
+   * Seals a text that is not stored. Use {@link sealToStore} for a text to store.
    * @param owner name that the text is bound to; `open` needs the same name
    */
   seal(text: string, owner: string): string {

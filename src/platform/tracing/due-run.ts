@@ -1,4 +1,4 @@
-/** Maximum number of spans to hold back. A run with more is exported, because it must have found something due. */
+/** Maximum number of spans to hold back. A run with more spans is exported, because it must have found due work. */
 const MAX_HELD = 100;
 
 /**

@@ -24,8 +24,8 @@ const KINDS = {
 
 /**
  * Switches tracing on. Loads the OpenTelemetry packages only here, so that a process without tracing does not load
- * them. The packages read the standard variables `OTEL_…` themselves, keep at most 2,048 spans in memory and drop the
- * rest, and log failed exports.
+ * them. The packages read the standard variables `OTEL_…` themselves. They keep at most 2,048 spans in memory, drop
+ * further spans, and log failed exports.
  * @returns a function that exports the last spans and switches tracing off
  */
 export async function startTracing(logger: Logger): Promise<() => Promise<void>> {
@@ -76,9 +76,9 @@ export async function startTracing(logger: Logger): Promise<() => Promise<void>>
 }
 
 /**
- * Makes an agent use each connection for one request, and for at most `timeoutMs`. The exporter itself limits only the
- * time without a byte: a receiver that never ends its answer would keep an export running, and the exporter stops
- * exporting when 30 are running.
+ * Makes an agent use each connection for one request, and for at most `timeoutMs`. The exporter itself only limits the
+ * time without a byte, so a receiver that never ends its answer would keep an export running. The exporter stops
+ * exporting when 30 exports are running.
  */
 function limited(agent: Agent, timeoutMs: number): Agent {
   const connect = agent.createConnection.bind(agent);

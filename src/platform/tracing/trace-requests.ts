@@ -33,7 +33,7 @@ export function startRequestSpan(request: Request, response: Response, next: Nex
   next();
 }
 
-/** Ends the span, and names it by the route, not by the path: ids in paths would give each request its own name. */
+/** Ends the span of a request and names it by the route. A name with the path would differ for each id in the path. */
 function endRequestSpan(span: Span, request: Request, response: Response): void {
   const { statusCode } = response;
   const route = (request.route as { readonly path?: unknown } | undefined)?.path;

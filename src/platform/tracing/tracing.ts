@@ -63,7 +63,7 @@ export function traced<Result>(
 
 /**
  * Runs due work in a span that begins a trace.
- * @param runDue returns true if more work may be due; the run has then done something, so its spans are exported
+ * @param runDue returns true if more work may be due. Such a run has processed something, so its spans are exported.
  */
 export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise<boolean> {
   if (start === null) return runDue();

@@ -1,5 +1,5 @@
 export interface AuditDrop {
-  /** For example `2026_03`. */
+  /** Month as year and month, such as `2026_03`. */
   readonly month: string;
   readonly entryCount: bigint;
   readonly changeCount: bigint;

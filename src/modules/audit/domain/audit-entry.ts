@@ -1,6 +1,6 @@
 export interface AuditedChange {
   readonly position: bigint;
-  /** Resource and past tense of a verb, such as `coupon.updated`. */
+  /** Kind of change: the resource and the past tense of a verb, such as `coupon.updated`. */
   readonly action: string;
   readonly objectId: string;
   /** Values before and after the change, by field. Null if they are missing or damaged in the database. */
@@ -32,9 +32,9 @@ export interface AuditFilter {
   readonly actorId: string | null;
   readonly operation: string | null;
   readonly objectId: string | null;
-  /** Start, inclusive. */
+  /** Earliest time of the entries, inclusive; null: no limit. */
   readonly from: Date | null;
-  /** End, exclusive. */
+  /** Latest time of the entries, exclusive; null: no limit. */
   readonly to: Date | null;
 }
 

@@ -33,9 +33,9 @@ export const MIN_QUERY_LENGTH = 2;
 const ID_START = /^([a-z]+)_([0-7][0-9a-hjkmnp-tv-z]{0,25})?$/;
 
 export interface SearchText {
-  /** Text of a query with plain single spaces, and none around it. */
+  /** Query with single plain spaces between words, and no spaces around it. */
   readonly text: string;
-  /** Query as typed, because a stored name can contain other spaces; null if it is the same as the text. */
+  /** Query as typed; null if it equals `text`. Needed because a stored name can contain other spaces. */
   readonly typed: string | null;
   /** Words of the text, as {@link searchedParts} returns them. */
   readonly parts: readonly string[];
@@ -73,7 +73,9 @@ export function searchedTypes(
 export interface SearchResult {
   readonly type: SearchType;
   readonly id: string;
-  /** Name, number, code, URL, type of an event or kind of a ledger transaction; the id if there is none of these. */
+  /**
+   * Name, number, code, URL, type of an event or kind of a ledger transaction. The id if the object has no such value.
+   */
   readonly title: string;
   /**
    * E-mail address, name or other text that distinguishes objects with the same title; null: none, or the caller may

@@ -6,7 +6,7 @@ export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** Rules that decide who may sign in, and with which role. */
 export interface OpenIdPolicy {
-  /** Only people whose email address is in one of these domains (in lower case) may sign in. */
+  /** Email domains, in lower case. Only people whose email address is in one of these domains may sign in. */
   readonly allowedDomains: readonly string[];
   /** Name of the claim that lists the groups of a person. Null: roles do not come from the provider. */
   readonly roleClaim: string | null;
@@ -29,14 +29,15 @@ const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@(?<domain>[^@\s\p{Cc}\p{Cs}]+)$/u;
 
 /**
  * Characters outside ASCII that Unicode normalization or conversion to lower case turns into an ASCII character: Greek
- * question mark (`;`), Greek varia (backtick) and Kelvin sign (`k`). Emails with one of them are refused, because they
- * would open the account whose email has the ASCII character instead.
+ * question mark (`;`), Greek varia (backtick) and Kelvin sign (`k`). An email with such a character is refused. It
+ * would otherwise open the account whose email has the ASCII character.
  */
 const EQUAL_TO_ASCII = /[\u037e\u1fef\u212a]/;
 
 /**
  * Joins the claims of the ID token and of the UserInfo endpoint. The ID token is signed, so its claims take precedence.
- * Takes `email_verified` only from a source that has the resulting email, because the emails of the two may differ.
+ * The two sources may have different emails. `email_verified` is therefore taken only from a source that has the joined
+ * email.
  */
 export function joinClaims(idToken: PersonClaims, userInfo: PersonClaims): PersonClaims {
   const joined = { ...userInfo, ...idToken };

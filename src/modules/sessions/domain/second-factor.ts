@@ -44,8 +44,9 @@ export interface IssuedRecoveryCodes {
 }
 
 /**
- * A code that an admin sent, decoded so that it can be compared with the stored factor: the time step of a TOTP code,
- * or the hash of a recovery code. The step is null if the code is wrong, too old or too new.
+ * Proof that an admin sent, in the form that is compared with the stored factor.
+ * - TOTP code: its time step; null if the code is wrong, too old or too new
+ * - recovery code: its hash
  */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };
@@ -77,7 +78,7 @@ export function afterProof(
 }
 
 /**
- * Returns the factor with these recovery codes in place of its former ones. Enables the factor if it is not enabled
+ * Returns the factor with these recovery codes in place of its former codes. Enables the factor if it is not enabled
  * yet.
  */
 export function withRecoveryCodes(

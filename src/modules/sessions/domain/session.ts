@@ -7,8 +7,8 @@ export interface Session {
   readonly version: number;
   readonly adminId: string;
   /**
-   * Copy of the admin's `sessionsValidFrom`, made when the session began, or later by `SessionsService.keepValid`. The
-   * session is valid only while the copy equals the current value.
+   * Copy of the admin's `sessionsValidFrom`. The session is valid only while the copy equals the current value. The
+   * copy is made when the session begins, and can be renewed by `SessionsService.keepValid`.
    */
   readonly validFrom: Date;
   /**
@@ -25,7 +25,7 @@ export interface Session {
   /** Time of the last recorded use. Uses are recorded at most once a minute. */
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
-  /** Time of the sign-out or revocation; null if neither happened. */
+  /** Time of the sign-out or revocation; null if the session was not ended in one of these ways. */
   readonly endedAt: Date | null;
 }
 
@@ -46,9 +46,11 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 }
 
 /**
- * Returns true if the session can be used: it was neither signed out nor revoked, it has not expired, its last use is
- * less than 12 hours ago, and the admin is active. `validFrom` must still equal the admin's `sessionsValidFrom`, which
- * changes, for example, with a new password.
+ * Returns true if the session can be used. All of these must hold:
+ * - It was not signed out or revoked, and has not expired.
+ * - Its last use is less than 12 hours ago.
+ * - The admin is active, and `validFrom` equals the admin's `sessionsValidFrom`. The latter changes with a new
+ *   password.
  */
 export function isActive(session: Session, now: Date): boolean {
   return (

@@ -11,7 +11,10 @@ const CLAIM_FAULTS: ReadonlySet<string | undefined> = new Set([
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
 ]);
 
-/** OAuth errors (RFC 6749, 5.2) of a provider that does not know this client or what it asks for, whatever the code. */
+/**
+ * OAuth errors (RFC 6749, 5.2) with which a provider rejects this client itself: its credentials, its rights or the
+ * kind of its request. The code of the sign-in is not the cause.
+ */
 const CLIENT_FAULTS: ReadonlySet<string> = new Set([
   'invalid_client',
   'unauthorized_client',
@@ -22,7 +25,7 @@ const CLIENT_FAULTS: ReadonlySet<string> = new Set([
 interface Details {
   /** Claims of the ID token. */
   readonly claims?: unknown;
-  /** Query of the redirect. */
+  /** Query of the URL to which the provider redirected the browser. */
   readonly parameters?: unknown;
   /** Header of the ID token. */
   readonly header?: unknown;
@@ -32,8 +35,8 @@ interface Details {
 }
 
 /**
- * Returns true if the provider refused the sign-in, or if the redirect or the claims do not fit it. What was read of the
- * provider's metadata and keys is not the cause.
+ * Returns true if the provider refused the sign-in, or if the redirect or the claims do not belong to the sign-in.
+ * Outdated metadata or keys of the provider are not the cause of such errors.
  */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof AuthorizationResponseError) return true;
@@ -48,16 +51,18 @@ export function isRefusal(error: unknown): boolean {
   return details === null || details.claims !== undefined || details.parameters !== undefined;
 }
 
-/** Returns true if the provider gets too many requests. What was read of its metadata and keys is not the cause. */
+/** Returns true if the provider gets too many requests. Outdated metadata or keys of the provider are not the cause. */
 export function isOverload(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
   return error.cause instanceof Response && error.cause.status === 429;
 }
 
 /**
- * Returns true if an answer of the provider is not to be trusted: the signature of the ID token is wrong, its claims are
- * about another person, or the provider refuses the credentials or the request of this client. The metadata and keys, as
- * last read, may be the cause: they name a former address, or a former key is tried for ID tokens that do not name one.
+ * Returns true if an answer of the provider cannot be trusted:
+ * - The signature of the ID token is wrong.
+ * - The claims are about another person.
+ * - The provider refuses the credentials or the request of this client. Outdated metadata or keys may be the cause. For
+ *   example, the metadata may name a former address of the provider.
  */
 export function isUntrusted(error: unknown): boolean {
   if (error instanceof WWWAuthenticateChallengeError) return true;

@@ -32,9 +32,12 @@ export interface OpenIdRequest {
   readonly verifier: string;
 }
 
-/** Time after which the metadata of the provider is read again. */
+/** Time after which the metadata of the provider is read again, in milliseconds. */
 const METADATA_MS = 3_600_000;
-/** The same after a failed sign-in that the metadata may explain. A stranger can cause some of them, with an odd code. */
+/**
+ * Time after which the metadata is read again if it may have caused a failed sign-in, in milliseconds. It is not
+ * shorter, because a stranger can cause some of these failures, for example with an invalid code.
+ */
 const DOUBTFUL_METADATA_MS = 10_000;
 /** Fields of the metadata with the addresses that a sign-in needs; the last one is optional. */
 const ADDRESSES = [
@@ -52,7 +55,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
   private readonly http: OutboundHttp | null;
   private client: {
     readonly found: Promise<ClientConfiguration>;
-    /** Instant of the reading, in milliseconds since 1970. */
+    /** Instant at which the metadata was read, in milliseconds since 1970. */
     readonly foundAt: number;
     isDoubtful: boolean;
   } | null = null;
@@ -187,7 +190,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 }
 
-/** @throws {OpenIdCallError} if the provider does not name an address that a sign-in needs, or it is not allowed */
+/** @throws {OpenIdCallError} if the metadata lacks an address that a sign-in needs, or an address is not allowed */
 function checkAddresses(metadata: ServerMetadata, allowsPlainHttp: boolean): void {
   const scheme = allowsPlainHttp ? /^https?:/ : /^https:/;
   for (const field of ADDRESSES) {

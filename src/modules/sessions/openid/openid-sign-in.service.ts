@@ -77,7 +77,10 @@ export class OpenIdSignIn {
     return this.readFlow(cookie)?.state === new URLSearchParams(query).get('state');
   }
 
-  /** Returns null if there is no cookie, if this service did not encrypt it, or if the sign-in has expired. */
+  /**
+   * Returns the sign-in of the cookie. Null: there is no cookie, this service did not encrypt it, or the sign-in has
+   * expired.
+   */
   private readFlow(cookie: string | null): OpenIdFlow | null {
     if (cookie === null) return null;
     const text = openedText(this.box, cookie);

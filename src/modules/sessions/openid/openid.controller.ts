@@ -107,8 +107,8 @@ export class OpenIdController {
 
 /**
  * Redirects to the URL that `step` returns. If `step` throws a `ProblemError` and the caller prefers HTML to JSON, as
- * browsers do, redirects to the console, with the reason or else the code of the error in the query. Otherwise throws
- * the error.
+ * browsers do, redirects to the console. The query then has the reason of the error, or its code if it has no reason.
+ * All other errors are thrown.
  */
 async function redirect(
   { request, response }: { readonly request: Request; readonly response: Response },

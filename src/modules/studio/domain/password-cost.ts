@@ -20,7 +20,10 @@ const MAX_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
 /** Maximum number of bytes that scrypt writes: memory times parallelization. */
 const MAX_SCRYPT_BYTES = 256 * MIB;
-/** Maximum number of bytes that scrypt derives with PBKDF2, which is much slower per byte than the rest of scrypt. */
+/**
+ * Maximum number of bytes that scrypt derives with PBKDF2. This part of scrypt takes much longer per byte than all
+ * other parts.
+ */
 const MAX_SCRYPT_PBKDF2_BYTES = MIB;
 
 /** Returns true if checking a password against the hash takes an acceptable amount of time and memory. */

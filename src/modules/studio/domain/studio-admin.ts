@@ -12,7 +12,7 @@ export interface StudioAdmin {
   readonly email: string;
   readonly name: string;
   readonly role: AdminRole;
-  /** An inactive admin cannot sign in. */
+  /** True if the admin can sign in. An inactive admin cannot sign in. */
   readonly isActive: boolean;
   /**
    * Hash as it was received; `*` if the admin has no password. It never leaves this module in a response, an event, a
@@ -25,8 +25,9 @@ export interface StudioAdmin {
    */
   readonly passwordChangedAt: Date | null;
   /**
-   * Each session holds a copy of this instant, and is valid only while the copy equals it. A new value therefore ends
-   * all sessions of the admin, except a session whose copy `SessionsService.keepValid` renews.
+   * Instant from which sessions are valid. Each session holds a copy of it, and is valid only while the copy is equal.
+   * A new value therefore ends all sessions of the admin, except a session whose copy `SessionsService.keepValid`
+   * renews.
    */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;
@@ -77,7 +78,7 @@ export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): Studio
   return nextVersion(admin, now, { role });
 }
 
-/** Also ends all sessions of the admin. Returns the same object if the admin is already inactive. */
+/** Returns the inactive admin, with all sessions ended. Returns the same object if the admin is already inactive. */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;
   return nextVersion(admin, now, { isActive: false, sessionsValidFrom: now });

@@ -5,12 +5,12 @@ export interface StudioSettings {
   readonly version: number;
   /**
    * Maximum that admins with the role `support` may refund of one payment, in minor units, by currency. All refunds of
-   * the payment count together, including the new one. In a currency without a maximum, these admins cannot refund.
+   * the payment count together, including the new refund. In a currency without a maximum, these admins cannot refund.
    */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
   /**
-   * True if admins who sign in with a password must have a second factor. Admins without one can do nothing but enrol
-   * one.
+   * True if admins who sign in with a password must have a second factor. Until they have a second factor, such admins
+   * can do nothing but enrol it.
    */
   readonly secondFactorRequired: boolean;
   readonly updatedAt: Date;

@@ -29,7 +29,7 @@ export class StudioAdminDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-/** Copies only the fields of the DTO, so that the password hash cannot leak. */
+/** Returns the admin without the password hash. Copies only the fields of the DTO, so that the hash cannot leak. */
 export function toStudioAdminDto(admin: StudioAdmin): StudioAdminDto {
   return toDto(StudioAdminDto, { ...admin, passwordScheme: schemeOf(admin) });
 }
