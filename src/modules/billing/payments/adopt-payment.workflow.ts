@@ -53,10 +53,11 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the payment of a charge that only the provider has. Returns false if the provider did not answer, and
-   * `missing` if it has no such charge. Records nothing, and returns true, if the customer is deleted or purged, pays
-   * in another currency, or has a test clock that failed or was deleted. A reconciliation then reports the charge as a
-   * difference.
+   * Records the payment of a charge that the provider has and the database lacks. Returns
+   * - `missing` if the provider has no such charge;
+   * - false if the provider did not answer;
+   * - true otherwise, even if nothing was recorded because the customer is deleted or purged, pays in another currency,
+   *   or has a test clock that failed or was deleted. A reconciliation then reports the charge as a difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `test_clock_advancing`
    */
@@ -109,9 +110,11 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge and returns it. If the charge is pending, reserves the amount of the charge on the
-   * invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if it has another customer or
-   * currency than the charge. Without an invoice, the money of the charge becomes credit.
+   * Locks and returns the invoice of a charge. If the charge is pending, reserves the amount of the charge on the
+   * invoice. Returns null in the following cases. The money of the charge then becomes credit.
+   * - The charge has no invoice.
+   * - The invoice cannot be paid.
+   * - The customer or the currency of the invoice is not that of the charge.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

@@ -118,7 +118,10 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 }
 
-/** Returns true if the database is out of reach, or if the work may have been committed despite the error. */
+/**
+ * Returns true if the error concerns more than one invoice: the database is out of reach, or the work may have been
+ * committed despite the error.
+ */
 function concernsAll(error: unknown): boolean {
   return error instanceof OutcomeUnknownError || isDatabaseOutOfReach(error);
 }

@@ -48,8 +48,11 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Activates or expires a subscription that waits for its first payment, after its first invoice was closed unpaid: a
-   * wholly credited invoice activates the subscription, a void invoice expires it.
+   * Ends the wait for the first payment after the first invoice was closed without a payment:
+   * - An invoice that was credited in full (its status is `paid`) activates the subscription.
+   * - A void invoice expires the subscription.
+   *
+   * Does nothing if the subscription does not wait for its first payment.
    * @param subscription subscription of the invoice; null if the invoice has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {

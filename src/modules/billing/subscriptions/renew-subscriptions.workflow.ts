@@ -25,7 +25,7 @@ import {
 import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
-/** Maximum number of overdue periods with which a subscription accepts a command: a year of monthly renewals. */
+/** Maximum number of overdue periods of a subscription that still accepts a command: a year of monthly renewals. */
 const MAX_PERIODS_PER_REQUEST = 12;
 
 /**
@@ -136,11 +136,13 @@ export class RenewSubscriptionsWorkflow {
 
   /**
    * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
-   * on the current period. Refuses if work is still due after {@link MAX_STEPS_PER_REQUEST} pieces, because each
-   * invoice locks the series of invoice numbers. Refuses at once if many periods are overdue. But if background work
-   * has failed before, tries the work anyway, because its error then says why. The returned time is not before the last
-   * change of the subscription ({@link changedAt}, {@link commandTime}), which a process with a faster clock may have
-   * made.
+   * on the current period. The returned time is never before the last change of the subscription ({@link changedAt},
+   * {@link commandTime}), which a process with a faster clock may have made.
+   *
+   * Refuses too much due work, because each renewal locks the series of invoice numbers until the commit:
+   * - more than {@link MAX_PERIODS_PER_REQUEST} overdue periods. If background work has failed on the subscription,
+   *   tries the due work nevertheless, because its error says why.
+   * - work that is still due after {@link MAX_STEPS_PER_REQUEST} pieces.
    * @param expected condition on the version of the subscription, checked after the due work is done
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too much
    *   work is due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`, and the errors of

@@ -33,15 +33,15 @@ export class SubscriptionStatusWorkflow {
     return this.applyToAll([before], event, now);
   }
 
-  /** Applies the payment event `settled` unless the subscription has open invoices. Written-off ones are not open. */
+  /** Applies the payment event `settled` if the subscription has no open invoice. A written-off invoice is not open. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.dueInvoices.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);
   }
 
   /**
-   * Returns the outcome of a resume. If charges of the open invoices have failed, sets the resulting status (such as
-   * past due) and adds the event of this status. Writes nothing.
+   * Completes the outcome of resuming a paused subscription. If charges of its open invoices have failed, returns the
+   * outcome with the resulting status (such as `past_due`) and the event of this status. Writes nothing.
    */
   async afterPause(resumed: Outcome): Promise<Outcome> {
     const attempted = await this.dueInvoices.findAttempted(resumed.subscription.id);
