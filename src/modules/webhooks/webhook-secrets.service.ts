@@ -61,9 +61,10 @@ export class WebhookSecretsService implements OnModuleInit {
   }
 
   /**
-   * Returns, by endpoint id, the secrets with which a delivery is signed at `now`: the current secret, then the replaced
-   * secrets that have not expired, newest first. Leaves out endpoints that do not exist or were deleted. If a secret
-   * cannot be decrypted, logs an error and leaves it out; if it is the current one, also leaves out its endpoint.
+   * Returns, by endpoint id, the secrets with which a delivery is signed at `now`: the current secret, then the
+   * replaced secrets that have not expired, newest first. Leaves out endpoints that do not exist or were deleted. If a
+   * secret cannot be decrypted, logs an error and leaves the secret out. If this is the current secret, leaves out the
+   * whole endpoint.
    */
   async validSecretsByEndpoint(
     endpointIds: readonly string[],

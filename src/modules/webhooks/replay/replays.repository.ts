@@ -51,7 +51,7 @@ export class ReplaysRepository {
     return this.database.selectOne(WebhookReplayEntity, NEXT_RUNNING, []);
   }
 
-  /** Lets the other running replays continue before this one. */
+  /** Puts a replay behind the other running replays, so that they continue first. */
   async moveBack(id: string, now: Date): Promise<void> {
     await this.database.query(MOVE_BACK, [id, now]);
   }

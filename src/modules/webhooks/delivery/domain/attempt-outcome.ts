@@ -13,7 +13,7 @@ export type AttemptOutcome =
 
 const GONE = 410;
 
-/** Returns true if the receiver asks for the end of deliveries to its URL. */
+/** Returns true for status 410, with which the receiver asks for the end of deliveries to its URL. */
 export function isGone({ statusCode }: Reply): boolean {
   return statusCode === GONE;
 }
