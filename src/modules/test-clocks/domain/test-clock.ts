@@ -15,15 +15,18 @@ export interface TestClock {
    * After a crash, another process can continue the work when the lease has ended.
    */
   readonly leaseEndsAt: Date | null;
-  /** Number of the process that has the lease; null if none has. If that process dies, another one ends the lease. */
+  /**
+   * Number of the process that has the lease; null if none has. If that process dies, another process ends the lease.
+   */
   readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /**
- * Duration of a lease, in milliseconds. An advance renews its lease before each job and before each charge of an
- * invoice, which take less time than this. A purge renews it with each group of customers, which can take longer, but locks the row of the clock.
+ * Duration of a lease, in milliseconds. Each job of an advance, and each charge of an invoice, takes less time. The
+ * advance renews its lease before each of them. A purge renews its lease with each group of customers. A group can take
+ * longer than the lease, but the purge also locks the row of the clock.
  */
 const LEASE_MS = 60_000;
 
