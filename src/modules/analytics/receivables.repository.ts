@@ -62,8 +62,8 @@ const LOWERED_LATER = `
 
 /**
  * Credits of negative invoices in the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered
- * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posts the
- * recovery of that credit to receivables, and the two postings cancel out.
+ * open invoices. Credit that lowered an uncollectible invoice does not count. For such credit, the negative invoice
+ * also posts the recovery of a bad debt to receivables, and the two postings cancel out.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
@@ -182,8 +182,9 @@ export class ReceivablesRepository {
   ) {}
 
   /**
-   * Returns the sums of all customers or, with a limit, one row for each of the customers who owe most in a currency.
-   * Amounts at an earlier instant are the amounts owed now, minus the postings at or after that instant.
+   * Returns the amounts owed, by currency. Without a limit, returns the sums of all customers. With a limit, returns
+   * one row for each of the customers who owe most in a currency. Amounts at an earlier instant are the amounts owed
+   * now, minus the postings at or after that instant.
    * @param instant null: now
    */
   read(instant: Date | null, limit: number | null): Promise<ReceivablesReport> {

@@ -73,7 +73,7 @@ export class LedgerChecks implements OnModuleInit {
     this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
   }
 
-  /** The check runs only if the whole ledger is verified. */
+  /** Registers a check that runs only if the whole ledger is verified. */
   registerQuery({ name, sql }: QueryCheck): void {
     this.register({ name, run: () => this.ledger.findViolations(sql), onlyForWholeLedger: true });
   }
