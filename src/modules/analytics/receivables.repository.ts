@@ -128,8 +128,8 @@ function postedLater(source: ReceivableSource): string {
 
 /**
  * Amounts owed at $1 on each invoice finalized before $1: the amount owed now, without the postings at or after $1.
- * Credit of negative invoices is passed as parameters, because its postings do not name the invoices that it lowered:
- * $2 has the ids of the invoices lowered at or after $1, and $3 the amounts.
+ * Postings of the credit of negative invoices do not name the invoices that the credit lowered. So parameters pass
+ * these amounts: $2 has the ids of the invoices lowered at or after $1, and $3 the amounts.
  */
 const OPEN_AT = `
   WITH owed AS (
@@ -212,8 +212,8 @@ export class ReceivablesRepository {
   }
 
   /**
-   * Returns the invoices that credit of negative invoices lowered at or after an instant, as two lists: the ids, and
-   * the amounts in minor units by which the invoices were lowered.
+   * Returns the invoices that credit of negative invoices lowered at or after an instant. Returns two lists of equal
+   * length: the ids of the invoices, and the amounts in minor units.
    */
   private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
     const credits = await this.database.query<CreditRow>(CREDITS, [at]);

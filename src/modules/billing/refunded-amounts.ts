@@ -4,8 +4,8 @@ import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
 /**
- * Parts of a new invoice that can give back money of earlier invoices: credits, late usage (accepted after its period
- * was billed), and corrections of billed usage.
+ * Parts of a new invoice that can give back money of earlier invoices. These parts are credits, corrections of billed
+ * usage, and late usage (accepted after its period was billed).
  */
 export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];

@@ -91,8 +91,8 @@ export class TestClocksRepository {
   }
 
   /**
-   * Ends an advance. With the status `advancing`, a later call with the same target can continue the advance. Returns null
-   * if another call has changed the version of the clock, or if the clock was deleted.
+   * Ends an advance. After an end with the status `advancing`, a later call with the same target can continue the
+   * advance. Returns null if another call has changed the version of the clock, or if the clock was deleted.
    */
   end(
     { id, version }: HeldClock,

@@ -61,10 +61,10 @@ export class WebhookSecretsService implements OnModuleInit {
   }
 
   /**
-   * Returns, by endpoint id, the secrets with which a delivery is signed at `now`: the current secret, then the
-   * replaced secrets that have not expired, newest first. Leaves out endpoints that do not exist or were deleted. If a
-   * secret cannot be decrypted, logs an error and leaves the secret out. If this is the current secret, leaves out the
-   * whole endpoint.
+   * Returns, by endpoint id, the secrets with which a delivery is signed at `now`. The current secret comes first, then
+   * the replaced secrets that have not expired, newest first. Leaves out endpoints that do not exist or were deleted.
+   * If a secret cannot be decrypted, logs an error and leaves the secret out. If this is the current secret, leaves out
+   * the whole endpoint.
    */
   async validSecretsByEndpoint(
     endpointIds: readonly string[],
@@ -82,8 +82,8 @@ export class WebhookSecretsService implements OnModuleInit {
 
   /**
    * Creates a new current secret. The previous secret stays valid for 24 hours, because receivers may still use it.
-   * Earlier replaced secrets keep their own expiry. Secrets that cannot be decrypted are kept too, because another process
-   * may have their key.
+   * Earlier replaced secrets keep their own expiry. Secrets that cannot be decrypted are kept too, because another
+   * process may have their key.
    * @throws {ProblemError} `too_many_webhook_secrets`
    */
   async rotate(endpointId: string, now: Date): Promise<RotatedSecret> {

@@ -14,7 +14,7 @@ import { BillingLocks } from '../billing-locks';
 
 /**
  * Finalizes renewal drafts before their grace period ends. This is needed when a change of the subscription credits a
- * charge in advance on the draft, or shortens its period: only charges on finalized invoices can be credited.
+ * charge in advance on the draft, or shortens its period. Only charges on finalized invoices can be credited.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads, for each subscription, the time up to which charges in advance are recognized as revenue.
@@ -41,7 +41,8 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes drafts to preview one decision. Call it in a transaction that is rolled back. Finalizes
+   * Finalizes drafts to preview a decided change of one subscription. Call it in a transaction that is rolled back.
+   * Finalizes
    * - the drafts that `finalize` would finalize;
    * - if the previewed invoice is finalized later than now, also the drafts whose grace period ends by then. These
    *   drafts use coupons and credit before the previewed invoice does.

@@ -18,7 +18,7 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Errors that every retry would cause again: the customer is deleted or pays in another currency, or the test clock of
+ * Errors that every retry would cause again. The customer is deleted or pays in another currency, or the test clock of
  * the customer is deleted or has failed.
  */
 const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
@@ -56,8 +56,10 @@ export class AdoptPaymentWorkflow {
    * Records the payment of a charge that the provider has and the database lacks. Returns
    * - `missing` if the provider has no such charge;
    * - false if the provider did not answer;
-   * - true otherwise, even if nothing was recorded because the customer is deleted or purged, pays in another currency,
-   *   or has a test clock that failed or was deleted. A reconciliation then reports the charge as a difference.
+   * - true otherwise, even if nothing was recorded.
+   *
+   * Records nothing if the customer is deleted, purged, or pays in another currency, or if the customer's test clock
+   * was deleted or has failed. A reconciliation then reports the charge as a difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `test_clock_advancing`
    */

@@ -22,8 +22,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *
  * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
  *    reserves the amount, and writes the pending payment.
- * 2. Charges the payment at its provider, outside any transaction. If the provider prepares a charge before it confirms
- *    it, commits the reference of the prepared charge before the confirmation.
+ * 2. Charges the payment at its provider, outside any transaction. Some providers first prepare a charge and then
+ *    confirm it. The reference of a prepared charge is committed before the confirmation.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()

@@ -58,7 +58,7 @@ export class ApplyOutcomesWorkflow {
   }
 
   /**
-   * Writes decisions about different subscriptions, with one statement per table. Throws the errors of
+   * Writes decided changes of different subscriptions, with one statement per table. Throws the errors of
    * `IssueInvoiceService.prepareAll`.
    */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
@@ -114,8 +114,8 @@ export class ApplyOutcomesWorkflow {
   }
 
   /**
-   * Activates new subscriptions that would wait for a first payment, although coupons and credit cover their first
-   * invoice.
+   * Activates new subscriptions whose first invoice leaves nothing to pay, because coupons and credit cover it.
+   * Otherwise these subscriptions would wait for a first payment.
    */
   private async activateWithoutPayment(
     decided: readonly Applied[],

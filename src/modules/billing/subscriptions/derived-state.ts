@@ -39,8 +39,8 @@ export class DerivedState {
 
   /**
    * Ends the coupons of ended subscriptions, and records the MRR of all given subscriptions. Call it after invoices
-   * were made or voided, because invoices change coupons: an invoice that returns a discount to a used-up coupon makes
-   * the coupon usable again, and the discounted months of a repeating coupon start with its first invoice.
+   * were made or voided, because invoices change coupons. An invoice that returns a discount to a used-up coupon makes
+   * the coupon usable again. The discounted months of a repeating coupon start with its first invoice.
    * @param dueAt when the work that changed the subscription was due, by subscription id
    */
   async updateAfterInvoices(

@@ -47,8 +47,8 @@ interface DueSubscriptionsRead {
 }
 
 /**
- * Does the due work of subscriptions: the start, the end of a trial, the renewal at the end of a period, a scheduled
- * change, a scheduled end, and the expiry of a subscription without a first payment.
+ * Does the due work of subscriptions: starts, ends of trials, renewals, scheduled changes and ends, and the expiry of
+ * subscriptions without a first payment.
  *
  * 1. Locks the customers that are not deleted, then the subscriptions with due work.
  * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which of these subscriptions have

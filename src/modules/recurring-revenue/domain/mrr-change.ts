@@ -78,12 +78,11 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the time from which a change counts. This is `now`, when the change is recorded, except in these cases:
- * - The change counts from `dueAt` if scheduled work that was due made it, and it is the first change of the
- *   subscription, or `dueAt` is not after the creation of the subscription. (The start of the subscription was then
- *   back-dated.)
- * - The change does not count from before the last change. A last change dated more than a minute after `now` is
- *   ignored, because a wrong clock dated it.
+ * Returns the time from which a change counts. This is `now`, when the change is recorded, with two exceptions:
+ * - A change by scheduled work that was due counts from `dueAt` in two cases. It is the first change of the
+ *   subscription, or `dueAt` is not after the creation of the subscription (whose start was then back-dated).
+ * - A change never counts from before the last change. A last change dated more than a minute after `now` is ignored,
+ *   because a wrong clock dated it.
  * @param dueAt when the scheduled work that made the change was due, such as the end of a trial; null: no such work
  */
 export function countsFrom(

@@ -54,8 +54,8 @@ const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
- * Returns why a clock cannot be advanced to an instant; null if it can. An interrupted advance can be continued when its
- * lease has ended, but only to the same target.
+ * Returns why a clock cannot be advanced to an instant; null if it can. An interrupted advance can be continued when
+ * its lease has ended, but only to the same target.
  * @param realNow real time, in which leases are measured
  */
 export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): AdvanceRefusal | null {

@@ -29,8 +29,8 @@ export class ResultWriter {
   }
 
   /**
-   * Writes all results together. If that times out on a lock, writes those of each endpoint separately, so that one
-   * locked endpoint does not hold up the others.
+   * Writes all results together. If this times out while waiting for a lock, writes the results of each endpoint
+   * separately. One locked endpoint then does not delay the results of others.
    */
   private async writeAll(
     results: readonly AttemptResult[],

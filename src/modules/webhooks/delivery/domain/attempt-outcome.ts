@@ -20,7 +20,7 @@ export function isGone({ statusCode }: Reply): boolean {
 
 /**
  * Classifies the reply to an attempt. Only status 2xx is a success. A redirect is a failure, because the address that
- * it leads to was not checked. 410 is a failure too: the delivery is discarded when its endpoint is disabled.
+ * it leads to was not checked. Status 410 is a failure too. Its delivery is discarded when the endpoint is disabled.
  * @param attempts number of attempts that have ended, including this one
  * @param chance random number from 0 to 1 for the jitter
  */
