@@ -91,8 +91,8 @@ const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
 
 /**
- * For each kind of ledger transaction: the types of objects that post it and thereby change the receivable of an
- * invoice finalized earlier. Leaves out types through which this invoice cannot be found.
+ * Types of objects that post each kind of ledger transaction and thereby change the receivable of an invoice finalized
+ * earlier. Leaves out types through which this invoice cannot be found.
  */
 const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
   payment: ['payment'],

@@ -29,9 +29,9 @@ export class RefundedAmounts {
 
   /**
    * Returns the refunded amounts by invoice. Also returns the late usage of the subscriptions, with the billing periods
-   * of this usage. Locks the payments of these invoices until the caller's transaction ends, so that a concurrent
-   * refund waits and then takes the new credit into account. Call it after locking the subscriptions, and before
-   * locking entitlement balances and usage.
+   * of this usage. Locks the payments of these invoices until the caller's transaction ends. A concurrent refund waits
+   * and then takes the new credit into account. Call it after locking the subscriptions, and before locking entitlement
+   * balances and usage.
    */
   async lock(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);

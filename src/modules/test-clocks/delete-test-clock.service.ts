@@ -23,8 +23,8 @@ const LONGEST_REQUEST_MS = 10_000;
 
 /**
  * Timeouts for purging a single customer in the background. The statement timeout is long, because no purge can be
- * smaller. The lock timeout is shorter, because a waiting purge may hold locks on coupons, and redemptions of these
- * coupons by other customers fail after 5 s.
+ * smaller. The lock timeout is shorter. A waiting purge may hold locks on coupons, and redemptions of these coupons by
+ * other customers fail after 5 s.
  */
 const SINGLE_CUSTOMER = { statementMs: 600_000, lockMs: 15_000 };
 

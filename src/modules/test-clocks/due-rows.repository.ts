@@ -19,7 +19,7 @@ export interface DueRow {
 }
 
 /**
- * SQL condition: the row is neither leased nor postponed at the time `$2`. Rows on a test clock are never leased; their
+ * SQL condition: the row is neither leased nor postponed at the time `$2`. Rows on a test clock are never leased. Their
  * `lease_ends_at` is the time until which their work is postponed.
  */
 const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';

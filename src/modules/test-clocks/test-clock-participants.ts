@@ -46,7 +46,7 @@ export interface TestClockPurge {
   /**
    * Deletes the data in the caller's transaction. Returns the ids of the deleted objects that have events, or that can
    * be created by requests with an idempotency key.
-   * @param runLast adds a statement that runs after all deletions. Use it to change rows that other customers use: a
+   * @param runLast adds a statement that runs after all deletions. Use it to change rows that other customers use. A
    *   changed row is locked until the commit, and the deletions can take ten minutes.
    */
   readonly purge: (

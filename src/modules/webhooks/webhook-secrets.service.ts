@@ -13,7 +13,7 @@ import {
 import { WebhookSecretsRepository } from './webhook-secrets.repository';
 import { tooManyWebhookSecrets } from './webhooks.errors';
 
-/** Standard Webhooks 1.0 requires 24 to 64 bytes. */
+/** Length of a new secret. Standard Webhooks 1.0 requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 
@@ -103,7 +103,7 @@ export class WebhookSecretsService implements OnModuleInit {
     await this.secrets.deleteAll(endpointId);
   }
 
-  /** If the secret cannot be decrypted, logs an error and returns null. */
+  /** Returns the decrypted secret. If it cannot be decrypted, logs an error and returns null. */
   private decrypt({ id, endpointId, sealed, expiresAt }: WebhookSecret): string | null {
     try {
       return this.box.open(sealed, id);

@@ -33,7 +33,7 @@ export class FinalizePrepaidDraftsWorkflow {
   /**
    * Finalizes the drafts whose charges in advance are credited or shortened by a decision. (A decision is a change of a
    * subscription that is worked out but not yet written.) Call it in the transaction that writes the decisions, before
-   * the decisions are written.
+   * they are written.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));

@@ -45,7 +45,7 @@ export class ApplyProviderEventWorkflow {
     private readonly adoptPayment: AdoptPaymentWorkflow,
   ) {}
 
-  /** Returns false if the notification has to be applied again. */
+  /** Applies a stored notification. Returns false if the notification has to be applied again. */
   async resume(id: string): Promise<boolean> {
     const event = await this.events.find(id);
     return event === null || this.events.finish(event, await this.apply(event));
@@ -115,9 +115,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Finds the refunded or disputed payment: by the stored id of its charge, or else by our payment id in the metadata
-   * of the charge. Records the payment if the database lacks it, and settles it if it has no final outcome. Then calls
-   * `record` with the id of the payment. Returns false if the notification has to be applied again.
+   * Finds the refunded or disputed payment by the stored id of its charge. If there is none, finds it by our payment id
+   * in the metadata of the charge. Records the payment if the database lacks it, and settles it if it has no final
+   * outcome. Then calls `record` with the id of the payment. Returns false if the notification has to be applied again.
    *
    * Does not call `record`
    * - if the payment cannot be recorded, for example because another service made it with the same provider account;

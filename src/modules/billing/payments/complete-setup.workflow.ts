@@ -33,8 +33,8 @@ export class CompleteSetupWorkflow {
   ) {}
 
   /**
-   * Returns false if the provider did not answer. Returns `missing` if the provider does not have the setup, which then
-   * stays pending.
+   * Completes a setup. Returns false if the provider did not answer. Returns `missing` if the provider does not have
+   * the setup, which then stays pending.
    */
   async resume(id: string): Promise<ApplyResult> {
     const setup = await this.setups.find(id);

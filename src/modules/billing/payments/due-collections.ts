@@ -75,7 +75,9 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     return payments;
   }
 
-  /** If the outcome cannot be stored, `DuePayments` completes the payment later. */
+  /**
+   * Sends a payment to its provider and stores the outcome. If this fails, `DuePayments` completes the payment later.
+   */
   protected async poll(payment: Payment): Promise<void> {
     try {
       await this.finish([payment]);
@@ -95,7 +97,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     await this.collection.postponeFailed(id, this.clock.now()).catch(log);
   };
 
-  /** If a charge throws an error, the advance of the test clock fails. */
+  /** Does the due work on a test clock. If a charge throws an error, the advance of the test clock fails. */
   private async runDueOn(testClockId: string, now: Date, keepLease: KeepLease): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE, (_, error) => {
       throw error;
@@ -119,8 +121,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
 }
 
 /**
- * Returns true if the error concerns more than one invoice: the database is out of reach, or the work may have been
- * committed despite the error.
+ * Returns true if the error concerns more than one invoice. Either the database is out of reach, or the work may have
+ * been committed despite the error.
  */
 function concernsAll(error: unknown): boolean {
   return error instanceof OutcomeUnknownError || isDatabaseOutOfReach(error);

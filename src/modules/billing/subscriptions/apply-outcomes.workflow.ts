@@ -25,7 +25,7 @@ interface Applied extends Decision {
 }
 
 /**
- * Writes decisions about subscriptions (changes that are worked out but not yet stored), in the transaction of the
+ * Writes decisions about subscriptions: changes that are worked out but not yet stored. Runs in the transaction of the
  * caller, which has locked the subscriptions. Numbers the invoices last, because all other transactions wait for the
  * next number until this transaction ends.
  *

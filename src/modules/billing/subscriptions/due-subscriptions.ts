@@ -11,7 +11,7 @@ import { renewalBatches } from './renewal-batches';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of renewals per commit. The renewals of a commit share their SQL statements: with 100 per commit, a
+ * Maximum number of renewals per commit. The renewals of a commit share their SQL statements. With 100 per commit, a
  * renewal costs a sixth less CPU time than with 50. Even larger commits would lock the series of invoice numbers for
  * longer.
  */

@@ -12,7 +12,9 @@ import { Configuration } from '../../../platform/config';
 import { serviceUnavailable } from '../../../platform/errors';
 import { Lifecycle } from '../../../platform/observability';
 
-/** Time in milliseconds after which a start counts as blocked by a lock, so that the next start may begin. */
+/**
+ * Time in milliseconds after which the start of a subscription counts as blocked by a lock, so that the next may begin.
+ */
 const MAX_TURN_MS = 500;
 /**
  * Share of the database connections that starts may use at once. Most other connections are for usage that waits for

@@ -14,9 +14,9 @@ import {
 import { DerivedState } from './derived-state';
 
 /**
- * Sets the status of a subscription after a payment event, for example after a failed automatic charge, or after the
- * last open invoice was paid. Also updates the entitlement balances and the recorded MRR. Runs in the transaction of
- * the caller, which has locked the subscription.
+ * Sets the status of a subscription after a payment event. Examples are a failed automatic charge, or the payment of
+ * the last open invoice. Also updates the entitlement balances and the recorded MRR. Runs in the transaction of the
+ * caller, which has locked the subscription.
  */
 @Injectable()
 export class SubscriptionStatusWorkflow {
@@ -28,7 +28,7 @@ export class SubscriptionStatusWorkflow {
     private readonly outbox: Outbox,
   ) {}
 
-  /** A no-op if the status does not change. */
+  /** Sets the status after a payment event. A no-op if the status does not change. */
   applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
     return this.applyToAll([before], event, now);
   }

@@ -172,8 +172,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Makes the heads (rows of `webhook_head`) of deliveries due at `now`, after the leases that a dead process had on
-   * these deliveries were released. The release must be committed.
+   * Makes the heads (rows of `webhook_head`) of deliveries due at `now`. Call it after the leases of a dead process on
+   * these deliveries were released, and this release was committed.
    */
   async release(deliveryIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(LOCK_ENDPOINTS, [deliveryIds]);

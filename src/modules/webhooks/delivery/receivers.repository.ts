@@ -47,8 +47,8 @@ const SUBSCRIPTIONS = `
 /**
  * Stores a former subscription, which ends at the event `$2`. Stored subscriptions that end at higher ids come from a
  * process with a faster clock. The first of them applied until now, so it is stored instead, with the end `$2`. All of
- * them are deleted: the others applied only to events with ids from the faster clock, and these events now follow the
- * new settings.
+ * them are then deleted. The others applied only to events with ids from the faster clock, and these events now follow
+ * the new settings.
  */
 const KEEP_SUBSCRIPTION = `
   WITH later AS (

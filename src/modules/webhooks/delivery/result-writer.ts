@@ -22,7 +22,8 @@ export class ResultWriter {
 
   /**
    * Writes the result of an attempt, in one statement with other results. Resolves with true when the result is
-   * written, or with false if it was ignored because the delivery was claimed again, discarded or deleted.
+   * written. Resolves with false if the result was ignored because the delivery was claimed again, discarded or
+   * deleted.
    */
   write(result: AttemptResult): Promise<boolean> {
     return this.batcher.add(result);

@@ -20,7 +20,7 @@ export class ReplaysRepository {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Also writes to the audit log, because replays have no events. */
+  /** Inserts a replay. Also writes to the audit log, because replays have no events. */
   async insert(replay: Replay): Promise<void> {
     await this.database.insert(WebhookReplayEntity, replay);
     const { id, endpointId, fromAt, toAt, events } = replay;
