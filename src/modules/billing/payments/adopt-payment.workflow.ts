@@ -28,12 +28,11 @@ const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * Records payments whose charges exist at the provider, but that are missing from the database, because it was restored
- * from a backup.
+ * Records payments that exist at the provider but not in the database, because the database was restored from a backup.
  *
  * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
- * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
- *    pending, reserves the whole amount of the charge on the invoice, even if less is unpaid.
+ * 2. Locks the customer, the subscription and the invoice of the charge. If the charge is pending and the invoice can
+ *    be paid, reserves the amount of the charge on the invoice. This amount can exceed the unpaid amount.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit. If the charge
  *    succeeded, the part of its money that the invoice does not need becomes credit of the customer.
  */

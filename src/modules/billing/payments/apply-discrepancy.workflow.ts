@@ -22,8 +22,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *    payment before the discrepancy, in the same order as when the outcome of a refund is recorded.
  * 3. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
  * 4. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
- * 5. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
- *    invoice uses the refunded money as credit.
+ * 5. Stores refunds that were made at the provider while the payment was still failed or canceled here. Otherwise an
+ *    invoice could use the refunded money as credit.
  * 6. Marks the discrepancy as applied, and stores the answer to the request.
  */
 @Injectable()

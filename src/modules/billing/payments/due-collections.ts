@@ -50,8 +50,9 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Begins to charge as many invoices as may be charged concurrently. Does not wait for the charges to end, because
-   * this job runs again whenever a charge ends. Returns true if more invoices may be due.
+   * Begins to charge as many invoices as may be charged concurrently, and stops the collection of closed invoices. Does
+   * not wait for the charges to end, because this job runs again whenever a charge ends. Returns true if more invoices
+   * may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;

@@ -27,7 +27,8 @@ export class DerivedState {
 
   /**
    * Updates the entitlement balances.
-   * @param billed usage that the transaction bills afterwards; locked together with the usage that the balances count
+   * @param billed usage that the transaction bills afterwards. This method locks it together with the usage that the
+   *   balances count
    */
   updateBalances(
     changes: readonly SubscriptionChange[],

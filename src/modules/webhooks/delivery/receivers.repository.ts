@@ -85,9 +85,9 @@ export class ReceiversRepository {
   }
 
   /**
-   * Stores the subscription that an endpoint had before a change. It applies to events from before the change that are
-   * not dispatched yet. Deletes older subscriptions, except those that may apply to events in the queue or of open
-   * transactions.
+   * Stores the subscription that an endpoint had before a change. This subscription applies to events that were
+   * recorded before the change and are not dispatched yet. Deletes older subscriptions, except those that may apply to
+   * events in the queue or of open transactions.
    * @param events empty if the endpoint was inactive
    * @param untilEventId id of the event that reports the change
    */
