@@ -29,8 +29,8 @@ export class BooksService {
   ) {}
 
   /**
-   * Returns the amounts owed on invoices at an instant, by currency: the sums of all customers or, with a limit, one
-   * row for each of the customers who owed most, largest amount first.
+   * Returns the amounts owed on invoices at an instant, by currency. Without a limit, returns the sums of all
+   * customers. With a limit, returns one row for each of the customers who owed most, largest amount first.
    * @param instant null: now
    * @param limit maximum number of customers per currency; null: no limit
    * @throws {ProblemError} `too_many_reports`

@@ -3,8 +3,8 @@ import { groupBy } from '../../core/grouping';
 import type { MrrChangeKind, MrrSum } from '../recurring-revenue';
 
 /**
- * Monthly recurring revenue (MRR) in one currency at the start and at the end of a window (such as a month), and the
- * changes within the window.
+ * Monthly recurring revenue (MRR) in one currency at the start and at the end of a window, such as a month. Also has
+ * the changes within the window.
  */
 export interface MrrWindow {
   readonly currency: string;

@@ -3,7 +3,7 @@ import { LedgerChecks } from '../ledger';
 import { OWED_POSTED, OWED_STORED } from './receivables.repository';
 
 /**
- * Registers a check for the verification of the ledger: all postings to receivables must add up to the amounts now owed
+ * Registers a check for the verification of the ledger. All postings to receivables must add up to the amounts now owed
  * on open invoices. Reports of receivables at an earlier instant are calculated from these postings.
  */
 @Injectable()

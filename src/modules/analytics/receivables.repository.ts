@@ -62,8 +62,8 @@ const LOWERED_LATER = `
 
 /**
  * Credits of negative invoices in the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered
- * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posts the
- * recovery of that credit to receivables, and the two postings cancel out.
+ * open invoices. Credit that lowered an uncollectible invoice does not count. For such credit, the negative invoice
+ * also posts the recovery of a bad debt to receivables, and the two postings cancel out.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
@@ -91,8 +91,8 @@ const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
 
 /**
- * For each kind of ledger transaction: the types of objects that post it and thereby change the receivable of an
- * invoice finalized earlier. Leaves out types through which this invoice cannot be found.
+ * Types of objects that post each kind of ledger transaction and thereby change the receivable of an invoice finalized
+ * earlier. Leaves out types through which this invoice cannot be found.
  */
 const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
   payment: ['payment'],
@@ -128,8 +128,8 @@ function postedLater(source: ReceivableSource): string {
 
 /**
  * Amounts owed at $1 on each invoice finalized before $1: the amount owed now, without the postings at or after $1.
- * Credit of negative invoices is passed as parameters, because its postings do not name the invoices that it lowered:
- * $2 has the ids of the invoices lowered at or after $1, and $3 the amounts.
+ * Postings of the credit of negative invoices do not name the invoices that the credit lowered. So parameters pass
+ * these amounts: $2 has the ids of the invoices lowered at or after $1, and $3 the amounts.
  */
 const OPEN_AT = `
   WITH owed AS (
@@ -182,8 +182,9 @@ export class ReceivablesRepository {
   ) {}
 
   /**
-   * Returns the sums of all customers or, with a limit, one row for each of the customers who owe most in a currency.
-   * Amounts at an earlier instant are the amounts owed now, minus the postings at or after that instant.
+   * Returns the amounts owed, by currency. Without a limit, returns the sums of all customers. With a limit, returns
+   * one row for each of the customers who owe most in a currency. Amounts at an earlier instant are the amounts owed
+   * now, minus the postings at or after that instant.
    * @param instant null: now
    */
   read(instant: Date | null, limit: number | null): Promise<ReceivablesReport> {
@@ -211,8 +212,8 @@ export class ReceivablesRepository {
   }
 
   /**
-   * Returns the invoices that credit of negative invoices lowered at or after an instant, as two lists: the ids, and
-   * the amounts in minor units by which the invoices were lowered.
+   * Returns the invoices that credit of negative invoices lowered at or after an instant. Returns two lists of equal
+   * length: the ids of the invoices, and the amounts in minor units.
    */
   private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
     const credits = await this.database.query<CreditRow>(CREDITS, [at]);

@@ -35,8 +35,8 @@ export interface Report<Row> {
 }
 
 /**
- * Returns the period of a report. By default, it ends now, and starts at the beginning of the month one year before its
- * end, but not before the year 1.
+ * Returns the period of a report. The default end is now. The default start is the beginning of the month one year
+ * before the end, but not before the year 1.
  * @throws {ProblemError} `report_period_empty`
  */
 export function reportPeriodOf({ from, to }: InstantRange, timeZone: string, now: Date): Period {
@@ -50,7 +50,7 @@ export function reportPeriodOf({ from, to }: InstantRange, timeZone: string, now
 interface DividedPeriod {
   readonly period: Period;
   /**
-   * Returns the windows of the period. Call it in a report, because it may compute thousands of them.
+   * Returns the windows of the period. Call it within `Reports.run`, because it may compute thousands of windows.
    * @throws {ProblemError} `too_many_windows`
    */
   readonly divide: () => readonly Period[];
@@ -59,7 +59,8 @@ interface DividedPeriod {
 /**
  * Returns the period of a report, as {@link reportPeriodOf} does.
  * @param maxWindows maximum number of windows of the period
- * @throws {ProblemError} `report_period_empty`, `too_many_windows` if the length alone shows it
+ * @throws {ProblemError} `report_period_empty`, `too_many_windows` if the length of the period alone shows that there
+ *   are too many
  */
 export function reportOf(range: ReportRange, now: Date, maxWindows = MAX_WINDOWS): DividedPeriod {
   const { timeZone, interval } = range;

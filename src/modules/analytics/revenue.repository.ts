@@ -74,7 +74,8 @@ export class RevenueRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the sums of the postings by currency, window and group. Call it in a report. Windows without postings are left out.
+   * Returns the sums of the postings by currency, window and group. Leaves out windows without postings. Call it within
+   * `Reports.run`.
    * @param windows consecutive, in ascending order
    * @param limit maximum number of groups for each currency
    */

@@ -34,8 +34,8 @@ export class BillingLocks {
   ) {}
 
   /**
-   * Locks the customer of an object that the caller has already read, even if the customer is deleted. Returns null if
-   * customer and object were purged after that (deleted together with their test clock).
+   * Locks the customer that an object belongs to, even if the customer is deleted. The caller has already read the
+   * object. Returns null if the customer and the object were purged with their test clock since then.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCustomer(id: string): Promise<CustomerAt | null> {
@@ -64,8 +64,8 @@ export class BillingLocks {
 
   /**
    * Locks the customer and the subscription of an invoice, then the invoice. Returns null if there is no such invoice.
-   * The returned time is not before the last change of the subscription or the invoice ({@link changedAt}), although a
-   * process with a faster clock may have made that change, or this process may have waited for it.
+   * The returned time is never before the last change of the subscription or of the invoice ({@link changedAt}). Such a
+   * change can be later than the clock of this process, because a process with a faster clock may have made it.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockInvoice(id: string): Promise<LockedInvoice | null> {
@@ -85,7 +85,7 @@ export class BillingLocks {
    *
    * Call this before making several invoices in one transaction, to prevent a deadlock. As soon as the first invoice
    * has its number, all other transactions wait for the next number. From then on, this transaction must not wait for a
-   * lock that one of them holds.
+   * lock that another transaction holds.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

@@ -4,8 +4,8 @@ import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
 /**
- * Parts of a new invoice that can give back money of earlier invoices: credits, late usage (accepted after its period
- * was billed), and corrections of billed usage.
+ * Parts of a new invoice that can give back money of earlier invoices. These parts are credits, corrections of billed
+ * usage, and late usage (accepted after its period was billed).
  */
 export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
@@ -28,8 +28,8 @@ export class RefundedAmounts {
   ) {}
 
   /**
-   * Returns the refunded amounts by invoice, and the late usage of the subscriptions with the billing periods of this
-   * usage. Locks the payments of these invoices until the caller's transaction ends, so that a concurrent refund waits
+   * Returns the refunded amounts by invoice. Also returns the late usage of the subscriptions, with the billing periods
+   * of this usage. Locks the payments of these invoices until the caller's transaction ends. A concurrent refund waits
    * and then takes the new credit into account. Call it after locking the subscriptions, and before locking entitlement
    * balances and usage.
    */

@@ -74,7 +74,7 @@ export class CustomersRepository {
     );
   }
 
-  /** Locks the existing customers by ascending id, so that two transactions do not deadlock. Returns their ids. */
+  /** Locks the given customers that are not deleted, by ascending id to avoid deadlocks. Returns their ids. */
   lockExistingIds(ids: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(LOCK_EXISTING, [ids]);

@@ -110,9 +110,9 @@ export class CustomersService {
   }
 
   /**
-   * Returns the current time of each customer, by customer id: the time of the customer's test clock, or real time if
-   * there is none. Also works while a test clock advances. Leaves out unknown and deleted customers, and customers on a
-   * deleted test clock, who are being purged.
+   * Returns the current time of each customer, by customer id. This is the time of the customer's test clock, or real
+   * time if there is none. Also works while a test clock advances. Leaves out unknown and deleted customers, and
+   * customers on a deleted test clock, who are being purged.
    */
   async currentTimesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);

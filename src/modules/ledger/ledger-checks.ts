@@ -61,7 +61,7 @@ export class LedgerChecks implements OnModuleInit {
     this.registerQuery({ name: 'totals_of_accounts_equal_postings', sql: WRONG_TOTALS });
   }
 
-  /** Call it when a module starts. */
+  /** Registers a check. Call it when a module starts. */
   register(check: LedgerCheck): void {
     if (this.checks.some(({ name }) => name === check.name)) {
       throw new Error(`The check ${check.name} is registered twice.`);
@@ -73,7 +73,7 @@ export class LedgerChecks implements OnModuleInit {
     this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
   }
 
-  /** The check runs only if the whole ledger is verified. */
+  /** Registers a check that runs only if the whole ledger is verified. */
   registerQuery({ name, sql }: QueryCheck): void {
     this.register({ name, run: () => this.ledger.findViolations(sql), onlyForWholeLedger: true });
   }

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * One part of the running total of an account in a currency; the total is the sum of all parts. Each database session
+ * One part of the running total of an account in a currency. The total is the sum of all parts. Each database session
  * adds to one part, chosen by its process id, so that sessions rarely wait for each other. Triggers on `ledger_posting`
  * maintain the rows.
  */

@@ -30,7 +30,10 @@ const INSERT = `
   INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
   SELECT * FROM unnest($8::text[], $9::integer[], $10::text[], $11::bigint[])`;
 
-/** The condition on the id, which contains the creation time, limits the index scan to the last minute. */
+/**
+ * Selects the latest `occurred_at` after `$3` and up to `$4`, by customer. Ids contain the creation time, so the
+ * condition on the id limits the index scan to the last minute.
+ */
 const LATEST_AFTER = `
   SELECT customer_id, max(occurred_at) AS occurred_at FROM ledger_transaction
   WHERE customer_id = ANY ($1) AND ${idTime('id')} >= ${idTime('$2::varchar')} AND occurred_at > $3 AND occurred_at <= $4
@@ -147,7 +150,10 @@ export class LedgerRepository {
     }
   }
 
-  /** Returns the latest date within a minute after `now`, by customer, of transactions created in the last minute. */
+  /**
+   * Returns, by customer, the latest date of a transaction that is after `now` by at most a minute. Reads only
+   * transactions that were created in the last minute.
+   */
   async latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
     if (customerIds.length === 0) return new Map();
     const since = new Date(now.getTime() - MAX_AHEAD_MS);

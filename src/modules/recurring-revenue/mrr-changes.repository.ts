@@ -28,8 +28,8 @@ const EARNING_AFTER_END = `
   ORDER BY subscription_id LIMIT $1`;
 
 /**
- * Finds changes whose `before_minor` is not the `after_minor` of the previous change (0 for the first change), and
- * changes whose sequence is not 1, 2, 3 and so on.
+ * Finds changes whose `before_minor` is not the `after_minor` of the previous change (0 for the first change). Also
+ * finds changes whose sequence is not 1, 2, 3 and so on.
  */
 export const BROKEN_CHAINS = `
   SELECT subscription_id || ' ' || sequence || ': before ' || before_minor || ', expected ' || expected

@@ -47,9 +47,9 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions that are due for billing, now or at their last change if that is later ({@link changedAt}). Accepts
-   * amounts that release 0.1.0 recorded by its own rule for coupons (decision 246): they are corrected by the end of
-   * the billing period.
+   * subscriptions that are due for billing now. If the last change of a subscription is later than `now`, skips the
+   * subscription if it is due by then ({@link changedAt}). Accepts amounts that release 0.1.0 recorded by its own rule
+   * for coupons (decision 246), because these amounts are corrected by the end of the billing period.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -71,12 +71,13 @@ export class RecurringRevenueService {
   }
 
   /**
-   * Returns the monthly recurring revenue of subscriptions, by subscription id. The amount is that at `now`, or at the
-   * last change of the subscription if that is later ({@link changedAt}, {@link commandTime}): the transaction may have
-   * waited for that change, or a process with a faster clock made it.
-   * @param rule which prices a coupon for certain plans discounts. `prices_of_plans`: the prices of these plans, as on
-   *   invoices. `present_plan`: all prices of the subscription's present plan if the coupon is for this plan, as in
-   *   amounts that release 0.1.0 recorded.
+   * Returns the monthly recurring revenue of subscriptions at `now`, by subscription id. If the last change of a
+   * subscription is later than `now`, returns the amount after that change ({@link changedAt}, {@link commandTime}).
+   * Such a change was made by a process with a faster clock, or while the transaction waited.
+   * @param rule which prices a coupon for certain plans discounts
+   * - `prices_of_plans`: the prices of these plans, as on invoices
+   * - `present_plan`: all prices of the subscription's present plan if the coupon is for this plan, as in amounts that
+   *   release 0.1.0 recorded
    */
   async currentRevenueOf(
     subscriptions: readonly Subscription[],

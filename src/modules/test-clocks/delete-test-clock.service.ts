@@ -22,8 +22,9 @@ const EVERY_MS = 10_000;
 const LONGEST_REQUEST_MS = 10_000;
 
 /**
- * Timeouts for purging a single customer in the background. They are long because this is the smallest possible purge.
- * The wait for a lock is shorter: the purge can meanwhile lock coupons, so that redemptions by others fail after 5 s.
+ * Timeouts for purging a single customer in the background. The statement timeout is long, because no purge can be
+ * smaller. The lock timeout is shorter. A waiting purge may hold locks on coupons, and redemptions of these coupons by
+ * other customers fail after 5 s.
  */
 const SINGLE_CUSTOMER = { statementMs: 600_000, lockMs: 15_000 };
 
@@ -89,8 +90,9 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Purges one portion (a group of customers) of an interrupted deletion. Returns true if there may be more. If it
-   * fails, other deletions have their turn, and a smaller portion follows when the lease has ended.
+   * Purges one portion (a group of customers) of an interrupted deletion. Returns true if there may be more. If a
+   * portion fails, deletions of other clocks come first. When the lease of the failed deletion has ended, a smaller
+   * portion is tried.
    */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
@@ -118,10 +120,10 @@ export class DeleteTestClockService implements OnModuleInit {
 
   /**
    * Purges a portion of the customers. If no customer is left, deletes the row of the clock. First locks the customers,
-   * then the row of the clock, in the order of other commands. Replaces the lease `held` by `next` ({@link NO_LEASE} in
-   * background work) before it deletes data. The lock on the row keeps other processes from claiming the deletion, even
-   * if the portion takes longer than the lease. Determines the size of the next portion, also after a failure.
-   * @returns false if the clock is deleted, or if another process has taken the deletion over
+   * then the row of the clock, in the order of other commands. The lock on the row keeps other processes from claiming
+   * the deletion, even if the portion takes longer than the lease. Before it deletes data, replaces the lease `held` by
+   * `next` ({@link NO_LEASE} in background work). Determines the size of the next portion, also after a failure.
+   * @returns false if the clock is deleted, or if another process has taken over the deletion
    */
   private async purgePortion(
     id: string,

@@ -64,7 +64,7 @@ export class DueQueues {
     });
   }
 
-  /** Must be called while the module that owns the queue starts. */
+  /** Registers a queue. Must be called while the module that owns the queue starts. */
   register<Row extends DueRow>(queue: DueQueue<Row>): void {
     const { name, rows } = queue;
     this.jobs.register({
@@ -93,7 +93,7 @@ export class DueQueues {
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, maxRows),
     );
-    // Reads the clock again for each attempt: a claimed row may have been written after `now`, and former attempts may
+    // Reads the clock again for each attempt. A claimed row may have been written after `now`, and former attempts may
     // have waited for locks.
     const readClock = () => this.clock.now();
     await this.run(queue, rows, readClock, (error, { id }) => {
@@ -155,7 +155,10 @@ export class DueQueues {
     }
   }
 
-  /** If the rows cannot be divided, each is a batch of its own, so that one damaged row does not stop the others. */
+  /**
+   * Divides rows into batches. If this fails, each row is a batch, so that one damaged row does not stop the work on
+   * others.
+   */
   private async divide<Row extends DueRow>(
     { name, batchesOf }: DueQueue<Row>,
     rows: readonly Row[],

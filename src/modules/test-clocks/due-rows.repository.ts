@@ -19,7 +19,7 @@ export interface DueRow {
 }
 
 /**
- * SQL condition: the row is neither leased nor postponed at the time `$2`. Rows on a test clock are never leased; their
+ * SQL condition: the row is neither leased nor postponed at the time `$2`. Rows on a test clock are never leased. Their
  * `lease_ends_at` is the time until which their work is postponed.
  */
 const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
@@ -44,9 +44,9 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**
- * SQL that selects the time of the next work on a test clock: the due time of a row or, if the row was postponed, the
- * end of the postponement. A postponed row is read only if it falls due no later than the first row that was not
- * postponed. Other postponed rows cannot be next.
+ * SQL that selects the time of the next work on a test clock. This is the due time of a row or, if the row was
+ * postponed, the end of the postponement. A postponed row is read only if it falls due no later than the first row that
+ * was not postponed. Other postponed rows cannot be next.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
@@ -87,9 +87,9 @@ export class DueRowsRepository {
   }
 
   /**
-   * Returns when the next work of each job is due on a test clock, by the name of the job; null for a job without
-   * planned work. The query is a prepared statement, because planning takes 20 times as long as running it. The cached
-   * plan may be slow until the next ANALYZE (decision 22), which slows down only test clocks.
+   * Returns when the next work of each job is due on a test clock, by the name of the job. Null: the job has no planned
+   * work. The query is a prepared statement, because planning takes 20 times as long as running it. The cached plan may
+   * be slow until the next ANALYZE (decision 22), which slows down only test clocks.
    */
   async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],

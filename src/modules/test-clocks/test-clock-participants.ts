@@ -24,10 +24,10 @@ export interface TestClockJob {
   /** SQL that selects one value: the time at which the next object on the clock `$1` is due; null if there is none. */
   readonly nextDue: string;
   /**
-   * Processes objects on the clock that are due at `now`, the time that the clock shows. Need not process all of them:
-   * an advance calls it again until no object is due.
-   * @param keepLease renews the lease on the clock; call it before each part of long work. It throws if another call has
-   *   taken over the advance
+   * Processes objects on the clock that are due at `now`, the time that the clock shows. Need not process all of them,
+   * because an advance calls this function again until no object is due.
+   * @param keepLease renews the lease on the clock; call it before each part of long work. It throws if another call
+   *   has taken over the advance
    */
   readonly runDue: (testClockId: string, now: Date, keepLease: KeepLease) => Promise<void>;
 }
@@ -46,7 +46,7 @@ export interface TestClockPurge {
   /**
    * Deletes the data in the caller's transaction. Returns the ids of the deleted objects that have events, or that can
    * be created by requests with an idempotency key.
-   * @param runLast adds a statement that runs after all deletions. Use it to change rows that other customers use: a
+   * @param runLast adds a statement that runs after all deletions. Use it to change rows that other customers use. A
    *   changed row is locked until the commit, and the deletions can take ten minutes.
    */
   readonly purge: (

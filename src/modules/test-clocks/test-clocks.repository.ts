@@ -12,8 +12,8 @@ const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
 
 /**
- * SQL condition: the clock is not deleted, and still has the version `$4`. The start of an advance and each move
- * increment this fencing token, so no row matches if another request took over the advance.
+ * SQL condition: the clock is not deleted, and still has the version `$4`, which is a fencing token. The start of an
+ * advance and each move increment the version. So no row matches if another request took over the advance.
  */
 const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 
@@ -91,8 +91,8 @@ export class TestClocksRepository {
   }
 
   /**
-   * Ends an advance. With the status `advancing`, a later call with the same target can continue the advance. Returns null
-   * if another call has changed the version of the clock, or if the clock was deleted.
+   * Ends an advance. After an end with the status `advancing`, a later call with the same target can continue the
+   * advance. Returns null if another call has changed the version of the clock, or if the clock was deleted.
    */
   end(
     { id, version }: HeldClock,

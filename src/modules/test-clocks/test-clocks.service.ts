@@ -34,13 +34,16 @@ export interface NextWork {
 type ToAnswer = (clock: TestClock) => Answer;
 
 /**
- * Timeouts of the transaction that begins an advance. They are long: it waits for the lock of the clock, and
- * transactions that use the time of the clock can lock it first, even if they begin later.
+ * Timeouts of the transaction that begins an advance. They are long, because the transaction waits for the lock of the
+ * clock. Transactions that use the time of the clock can get their lock first, even if they begin later.
  */
 const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
 
 const RETRY_MS = 1_000;
-/** Maximum number of attempts, one per second, to end an advance that failed. Its lease has then ended by itself. */
+/**
+ * Maximum number of attempts, one per second, to end an advance that failed. After this time, its lease has ended by
+ * itself.
+ */
 const MAX_TRIES = 60;
 
 @Injectable()
@@ -182,7 +185,7 @@ export class TestClocksService implements OnModuleInit, OnModuleDestroy {
    */
   async advance(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
-    // Payments and refunds of a dead process are then completed before the clock moves.
+    // Releases the leases of dead processes, so that their payments and refunds are completed before the clock moves.
     await this.abandonedWork.runDue();
     let held = await this.database.transaction(async () => {
       const begun = await this.begin(id, to, leasedBy);
@@ -197,7 +200,8 @@ export class TestClocksService implements OnModuleInit, OnModuleDestroy {
         const next = await this.participants.nextJob(id);
         if (next === null || next.dueAt > to) break;
         const moved = await this.moveTo(held, next.dueAt);
-        // The advance is lost. `complete` changes nothing then, and throws.
+        // Another call has taken over the advance, or the clock was deleted. `complete` then changes nothing and
+        // throws.
         if (moved === null) break;
         held = moved;
         await next.job.runDue(id, held.instant, keepLease);
@@ -270,8 +274,8 @@ export class TestClocksService implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Ends an advance that failed. If the database fails here too, throws its error, because nothing is stored yet, and
-   * tries again in the background.
+   * Ends an advance that failed. If the database fails here too, tries again in the background. Also throws the error
+   * of the database, because nothing is stored yet.
    */
   private async interrupt(
     held: TestClock,
@@ -302,7 +306,7 @@ export class TestClocksService implements OnModuleInit, OnModuleDestroy {
         await this.tryToInterrupt(held, status, to);
         return;
       } catch (error) {
-        // Otherwise another call has taken over the advance, or the clock was deleted.
+        // Any other error means that another call has taken over the advance, or that the clock was deleted.
         if (!isTemporaryFailure(error)) return;
       }
     }

@@ -15,7 +15,7 @@ const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 
 const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 const LOCK_ACTIVE = 'WHERE is_active AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE';
 
-/** No method returns deleted endpoints. */
+/** Reads and writes endpoints. No method returns deleted endpoints. */
 @Injectable()
 export class WebhookEndpointsRepository {
   constructor(private readonly database: Database) {}

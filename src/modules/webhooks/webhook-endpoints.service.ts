@@ -106,9 +106,11 @@ export class WebhookEndpointsService implements OnModuleInit {
 
   /**
    * Changes an endpoint and merges its metadata. An update that changes nothing records no event. A change of `events`
-   * or `is_active` applies only to events that are recorded after the change. If `change` has one of them and the endpoint
-   * is active then, waits for transactions with earlier events, as {@link create} does, also if nothing changes or before
-   * `precondition_failed`: an earlier request that changed it may have ended without an answer.
+   * or `is_active` applies only to events that are recorded after the change.
+   *
+   * If `change` has one of these two fields and the endpoint is then active, waits for transactions with earlier
+   * events, as {@link create} does. Also waits if nothing changes, and before throwing `precondition_failed`, because
+   * an earlier request with the same change may have ended without an answer.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
    * @throws {OutcomeUnknownError} if the database fails during the wait
@@ -196,10 +198,11 @@ export class WebhookEndpointsService implements OnModuleInit {
 
   /**
    * Disables an endpoint because of an attempt at a delivery. With `gone`, also discards the pending deliveries, this
-   * one included. Does nothing if the endpoint is already inactive or deleted, or if its URL has changed since the
-   * attempt. Does nothing if the delivery is being discarded, because then the endpoint was disabled and enabled again
-   * since the attempt. With `failing`, does nothing if the endpoint has not failed for too long, because another attempt
-   * has succeeded or the endpoint was enabled again since the claim.
+   * one included. Does nothing in these cases:
+   * - The endpoint is inactive or deleted, or its URL has changed since the attempt.
+   * - The delivery is being discarded. The endpoint was then disabled and enabled again since the attempt.
+   * - The reason is `failing`, but the endpoint has not failed for 120 hours. Another attempt has succeeded, or the
+   *   endpoint was enabled again since the claim.
    */
   disable(
     { id: deliveryId, endpointId: id, url }: Pick<ClaimedDelivery, 'id' | 'endpointId' | 'url'>,

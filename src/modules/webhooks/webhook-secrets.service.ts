@@ -13,7 +13,7 @@ import {
 import { WebhookSecretsRepository } from './webhook-secrets.repository';
 import { tooManyWebhookSecrets } from './webhooks.errors';
 
-/** Standard Webhooks 1.0 requires 24 to 64 bytes. */
+/** Length of a new secret. Standard Webhooks 1.0 requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 
@@ -61,9 +61,10 @@ export class WebhookSecretsService implements OnModuleInit {
   }
 
   /**
-   * Returns, by endpoint id, the secrets with which a delivery is signed at `now`: the current secret, then the replaced
-   * secrets that have not expired, newest first. Leaves out endpoints that do not exist or were deleted. If a secret
-   * cannot be decrypted, logs an error and leaves it out; if it is the current one, also leaves out its endpoint.
+   * Returns, by endpoint id, the secrets with which a delivery is signed at `now`. The current secret comes first, then
+   * the replaced secrets that have not expired, newest first. Leaves out endpoints that do not exist or were deleted.
+   * If a secret cannot be decrypted, logs an error and leaves the secret out. If this is the current secret, leaves out
+   * the whole endpoint.
    */
   async validSecretsByEndpoint(
     endpointIds: readonly string[],
@@ -81,8 +82,8 @@ export class WebhookSecretsService implements OnModuleInit {
 
   /**
    * Creates a new current secret. The previous secret stays valid for 24 hours, because receivers may still use it.
-   * Earlier replaced secrets keep their own expiry. Secrets that cannot be decrypted are kept too, because another process
-   * may have their key.
+   * Earlier replaced secrets keep their own expiry. Secrets that cannot be decrypted are kept too, because another
+   * process may have their key.
    * @throws {ProblemError} `too_many_webhook_secrets`
    */
   async rotate(endpointId: string, now: Date): Promise<RotatedSecret> {
@@ -102,7 +103,7 @@ export class WebhookSecretsService implements OnModuleInit {
     await this.secrets.deleteAll(endpointId);
   }
 
-  /** If the secret cannot be decrypted, logs an error and returns null. */
+  /** Returns the decrypted secret. If it cannot be decrypted, logs an error and returns null. */
   private decrypt({ id, endpointId, sealed, expiresAt }: WebhookSecret): string | null {
     try {
       return this.box.open(sealed, id);

@@ -30,9 +30,10 @@ export interface LoweredInvoice {
 }
 
 /**
- * Returns the amount in minor units by which credit that was posted at or after the instant of the report (`isLater`)
- * lowered each invoice, by invoice id. The ledger has only the total of each credit, so this function splits the total:
- * a credit lowered the invoices of its subscription that were open when it was posted, oldest invoice first.
+ * Returns how much each invoice was lowered by credit that was posted at or after the instant of the report
+ * (`isLater`). Amounts are in minor units, by invoice id. The ledger has only the total of each credit, so this
+ * function splits the total. A credit lowered the invoices of its subscription that were open when it was posted,
+ * oldest invoice first.
  * @param credits all credits of the subscriptions, in the sequence of posting
  * @param invoices all lowered invoices, oldest first
  */

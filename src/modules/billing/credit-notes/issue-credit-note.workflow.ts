@@ -28,8 +28,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * 3. Issues the note. The note first reduces the unpaid amount of the invoice. The rest of the note becomes credit of
  *    the customer, or is to be refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
- * 5. Covers losses: if the invoice used credit from a payment that later lost money in a dispute, or was refunded at
- *    the provider, credit from the note pays for that loss.
+ * 5. Covers losses with credit from the note. A loss exists if the invoice used credit from a payment that later lost
+ *    money in a dispute, or was refunded at the provider.
  * 6. Activates a subscription that was waiting for its first payment, if the note leaves nothing to pay.
  */
 @Injectable()

@@ -11,9 +11,9 @@ import { RefundsService } from '../../refunds';
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Voids credit notes. First locks the customer, the subscription and the invoice. Refuses to void a note if the refund
- * that was issued with it is pending or has succeeded. Takes back the credit that the note gave. If the note had
- * reduced the amount due, that amount is owed again.
+ * Voids credit notes. First locks the customer, the subscription and the invoice. Takes back the credit that the note
+ * gave. If the note had reduced the amount due, that amount is owed again. Refuses to void a note if the refund that
+ * was issued with the note is pending or has succeeded.
  */
 @Injectable()
 export class VoidCreditNoteWorkflow {

@@ -8,10 +8,10 @@ import { RenewSubscriptionsWorkflow } from '../subscriptions/renew-subscriptions
 /**
  * Deletes customers.
  *
- * 1. Locks the customer, marks it as deleted and records `customer.deleted`. Its row stays, because other objects refer
- *    to it.
- * 2. Locks and invalidates the usage streams of the customer (each has the events of one name), so that no more usage
- *    is accepted. Ingestion also locks streams in this order, and before balances.
+ * 1. Locks the customer, marks it as deleted and records `customer.deleted`. The row of the customer stays, because
+ *    other objects refer to it.
+ * 2. Locks and invalidates the usage streams of the customer (a stream is the events of one name), so that no more
+ *    usage is accepted. Ingestion also locks streams in the order of their ids, and before balances.
  * 3. Ends paused subscriptions whose period is over. Every other subscription ends the next time it has due work, such
  *    as a renewal.
  * 4. Invalidates the cached entitlement balances, so that access checks no longer find the customer.

@@ -36,8 +36,8 @@ const CHANGE_PRORATIONS = ['prorate', 'none'] as const;
 
 /**
  * Field for the plan version that the client saw in a preview of the command. The command is refused if it would now
- * sell or schedule another version, for example because a new version became active after the preview. A change that is
- * already scheduled keeps its version.
+ * sell or schedule another version, for example because a new version became active after the preview. The check
+ * ignores a change that was scheduled earlier, because such a change keeps its version.
  */
 const ExpectedVersionField = (): PropertyDecorator =>
   IdField('planv', 'Version in the preview. Refused if another would be sold or scheduled.', {

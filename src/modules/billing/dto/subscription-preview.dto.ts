@@ -8,7 +8,10 @@ import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
 import { SubscriptionDto } from '../../subscriptions';
 import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workflow';
 
-/** The invoice that a command would make, or else the next invoice. A preview has no id and no number. */
+/**
+ * Preview of the invoice that a command would make. If the command would make none, preview of the next invoice. A
+ * preview has no id and no number.
+ */
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
   @ObjectProperty('subscription_preview') readonly object!: 'subscription_preview';
   @TextProperty(

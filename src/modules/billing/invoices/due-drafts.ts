@@ -29,7 +29,7 @@ export class DueDrafts implements OnModuleInit {
 }
 
 /**
- * Divides drafts into rounds with at most one draft of each subscription: the first round has the first draft of each
+ * Divides drafts into rounds with at most one draft of each subscription. The first round has the first draft of each
  * subscription, the second round the second draft, and so on.
  */
 function roundsOf(drafts: readonly DueDraft[]): readonly (readonly DueDraft[])[] {

@@ -10,13 +10,12 @@ import { DerivedState } from '../subscriptions/derived-state';
  *
  * 1. Locks the customers, then the subscriptions, so that no other transaction uses their coupons or bills their late
  *    usage meanwhile. (Late usage is usage accepted after its period was billed.)
- * 2. Locks the drafts, except those that were finalized or deleted meanwhile.
+ * 2. Locks the drafts, except drafts that were finalized or deleted meanwhile.
  * 3. Reads, for each subscription, the time up to which charges in advance are recognized as revenue.
  * 4. Locks the payments of earlier invoices whose usage has changed, so that no money is both refunded and credited.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
- * 6. Ends the coupons of ended subscriptions again, because an invoice that returns a discount to a coupon makes the
- *    coupon usable again. Records the MRR of the subscriptions, because it can change: the discounted months of a
- *    repeating coupon start with the first finalized invoice.
+ * 6. Ends the coupons of ended subscriptions again, and records the MRR. A finalized invoice can make a coupon usable
+ *    again, and can change the MRR (`DerivedState.updateAfterInvoices`).
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {

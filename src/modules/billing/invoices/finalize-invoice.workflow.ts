@@ -10,16 +10,14 @@ import { DerivedState } from '../subscriptions/derived-state';
 const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
 
 /**
- * Finalizes a draft by request: a renewal draft before the end of its grace period, or a draft that was created by
- * request.
+ * Finalizes a draft by request. It is a renewal draft whose grace period has not ended, or a draft created by request.
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Reads the time up to which charges in advance of the subscription are recognized as revenue.
  * 3. Locks the payments of earlier invoices whose usage has changed, so that no money is both refunded and credited.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
- * 5. If the subscription has ended, ends its coupons again, because an invoice that returns a discount to a coupon
- *    makes the coupon usable again. Records the MRR of the subscription, because it can change: the discounted months
- *    of a repeating coupon start with the first finalized invoice.
+ * 5. Ends the coupons again if the subscription has ended, and records the MRR. A finalized invoice can make a coupon
+ *    usable again, and can change the MRR (`DerivedState.updateAfterInvoices`).
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

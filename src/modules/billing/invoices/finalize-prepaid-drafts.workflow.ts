@@ -13,9 +13,8 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes renewal drafts before their grace period ends, if a change of the subscription is about to credit charges
- * in advance on the draft, or to shorten their period. Only charges on a finalized invoice can be credited. A preview
- * also finalizes the drafts that would be finalized before the previewed invoice, and then rolls everything back.
+ * Finalizes renewal drafts before their grace period ends. This is needed when a change of the subscription credits a
+ * charge in advance on the draft, or shortens its period. Only charges on finalized invoices can be credited.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads, for each subscription, the time up to which charges in advance are recognized as revenue.
@@ -32,9 +31,9 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes the drafts whose charges in advance a decision credits or shortens. (A decision is a change of a
+   * Finalizes the drafts whose charges in advance are credited or shortened by a decision. (A decision is a change of a
    * subscription that is worked out but not yet written.) Call it in the transaction that writes the decisions, before
-   * it writes them.
+   * they are written.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));
@@ -42,9 +41,11 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the same drafts as `finalize`, to preview one decision. If the previewed invoice will be finalized later
-   * than now, also finalizes the drafts whose grace period ends by then, because these drafts use coupons and credit
-   * first. Call it in a transaction that is rolled back.
+   * Finalizes drafts to preview a decided change of one subscription. Call it in a transaction that is rolled back.
+   * Finalizes
+   * - the drafts that `finalize` would finalize;
+   * - if the previewed invoice is finalized later than now, also the drafts whose grace period ends by then. These
+   *   drafts use coupons and credit before the previewed invoice does.
    * @param finalizedAt when the previewed invoice will be finalized
    */
   finalizeForPreview(

@@ -17,12 +17,11 @@ import { DerivedState } from '../subscriptions/derived-state';
  *
  * 1. Locks the customer and the subscription, so that the subscription is neither changed nor ended meanwhile.
  * 2. Reads the present state of the items and of the period that the void invoice billed.
- * 3. Locks the payments of the earlier invoices that the new invoice credits or corrects, and reads how much of these
+ * 3. Locks the payments of the earlier invoices that the new invoice credits or corrects. Reads how much of these
  *    payments was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.
- * 5. If the subscription has ended, ends its coupons again, because an invoice that returns a discount to a coupon
- *    makes the coupon usable again. Records the MRR of the subscription, because it can change: the discounted months
- *    of a repeating coupon can start with the new invoice.
+ * 5. Ends the coupons again if the subscription has ended, and records the MRR. A finalized invoice can make a coupon
+ *    usable again, and can change the MRR (`DerivedState.updateAfterInvoices`).
  */
 @Injectable()
 export class RegenerateInvoiceWorkflow {

@@ -12,15 +12,15 @@ import { LostCreditService, ReturnPaymentsService } from '../../payments';
 const REASON = 'The subscription ended before its first invoice was paid.';
 
 /**
- * Voids the open invoices of subscriptions that ended without their first payment. An invoice that cannot be voided,
- * because a part of it was already credited, is credited in full instead.
+ * Voids the open invoices of subscriptions that ended without their first payment. An invoice that was partly credited
+ * cannot be voided. Such an invoice is credited in full instead.
  *
  * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments that funded credit
  *    used by these invoices. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice, or issues a credit note for the rest of it. In both cases, credit that the invoice used is
- *    returned. If it came from a payment that later lost money in a dispute, or was refunded at the provider, the
- *    returned credit covers the loss.
+ * 3. Voids each invoice, or issues a credit note for its unpaid amount. In both cases, credit that the invoice used is
+ *    returned. If this credit came from a payment that later lost money in a dispute, or was refunded at the provider,
+ *    the returned credit covers the loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {
@@ -55,7 +55,7 @@ export class VoidUnpaidInvoicesWorkflow {
       const { id, amountPaid } = invoice;
       times.set(id, amountPaid > 0n ? await this.payments.returnAsCredit(id, at) : at);
     }
-    // Reads the payments again, because the step above may have changed them.
+    // Reads the payments again, because `returnAsCredit` may have changed them.
     const lost = await this.losses.lockLost(invoices);
     for (const invoice of invoices) {
       const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);

@@ -18,7 +18,7 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Errors that every retry would cause again: the customer is deleted or pays in another currency, or the test clock of
+ * Errors that every retry would cause again. The customer is deleted or pays in another currency, or the test clock of
  * the customer is deleted or has failed.
  */
 const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
@@ -28,12 +28,11 @@ const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * Records payments whose charges exist at the provider, but that are missing from the database, because it was restored
- * from a backup.
+ * Records payments that exist at the provider but not in the database, because the database was restored from a backup.
  *
  * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
- * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
- *    pending, reserves the whole amount of the charge on the invoice, even if less is unpaid.
+ * 2. Locks the customer, the subscription and the invoice of the charge. If the charge is pending and the invoice can
+ *    be paid, reserves the amount of the charge on the invoice. This amount can exceed the unpaid amount.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit. If the charge
  *    succeeded, the part of its money that the invoice does not need becomes credit of the customer.
  */
@@ -53,10 +52,13 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the payment of a charge that only the provider has. Returns false if the provider did not answer, and
-   * `missing` if it has no such charge. Records nothing, and returns true, if the customer is deleted or purged, pays
-   * in another currency, or has a test clock that failed or was deleted. A reconciliation then reports the charge as a
-   * difference.
+   * Records the payment of a charge that the provider has and the database lacks. Returns
+   * - `missing` if the provider has no such charge;
+   * - false if the provider did not answer;
+   * - true otherwise, even if nothing was recorded.
+   *
+   * Records nothing if the customer is deleted, purged, or pays in another currency, or if the customer's test clock
+   * was deleted or has failed. A reconciliation then reports the charge as a difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `test_clock_advancing`
    */
@@ -109,9 +111,11 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge and returns it. If the charge is pending, reserves the amount of the charge on the
-   * invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if it has another customer or
-   * currency than the charge. Without an invoice, the money of the charge becomes credit.
+   * Locks and returns the invoice of a charge. If the charge is pending, reserves the amount of the charge on the
+   * invoice. Returns null in the following cases. The money of the charge then becomes credit.
+   * - The charge has no invoice.
+   * - The invoice cannot be paid.
+   * - The customer or the currency of the invoice is not that of the charge.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

@@ -13,17 +13,17 @@ import { SettleRefundService, WaitingRefundsService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Books a failed or canceled payment or refund as succeeded, because the provider reported its success later. The steps
- * from 2 on are one commit.
+ * Books a failed or canceled payment or refund as succeeded, because the provider reported its success later. Steps 2
+ * to 6 are one commit.
  *
  * 1. Reads a refund from the provider, outside any transaction, because a bank may have returned it since the report. A
  *    payment is not read: once it has succeeded, its status is final at the provider too.
- * 2. Claims the idempotency key, and locks the customer of the payment, then the discrepancy. A discrepancy of a refund is
- *    locked after the payment and the others of its invoice too, as by the outcome of a refund.
+ * 2. Claims the idempotency key, and locks the customer of the payment, then the discrepancy. For a refund, locks the
+ *    payment and the others of its invoice before the discrepancy, as when the outcome of a refund is recorded.
  * 3. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
  * 4. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
- * 5. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
- *    invoice uses the refunded money as credit.
+ * 5. Stores refunds that were made at the provider while the payment was still failed or canceled here. Otherwise an
+ *    invoice could use the refunded money as credit.
  * 6. Marks the discrepancy as applied, and stores the answer to the request.
  */
 @Injectable()
@@ -41,8 +41,8 @@ export class ApplyDiscrepancyWorkflow {
   /**
    * Applies an open discrepancy. A no-op if it is applied already.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`,
-   *   `invalid_transition`; for a refund also `payment_provider_unavailable`, and `refund_amount_exceeds_refundable` if
-   *   its money was given back in another way meanwhile
+   *   `invalid_transition`. For a refund also `payment_provider_unavailable`, and `refund_amount_exceeds_refundable` if
+   *   the refunded money was given back in another way meanwhile
    */
   async apply(id: string): Promise<Discrepancy> {
     await this.requireSucceededRefund(await this.discrepancies.get(id));

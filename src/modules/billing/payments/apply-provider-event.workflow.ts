@@ -19,14 +19,14 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
  * Applies notifications of providers. A notification only names a payment, refund, setup or dispute. The present state
- * of this object is always read from the provider, so it does not matter if notifications arrive late, repeatedly or in
+ * of this object is always read from the provider. So it does not matter if notifications arrive late, repeatedly or in
  * another order.
  *
  * 1. Reads the object of the notification from the provider, outside any transaction.
  * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
- *    that use the same account at the provider. If the provider does not find the charge of a payment, does not charge
- *    again: background work does that.
+ *    that use the same account at the provider. Never sends a charge that the provider does not find: background work
+ *    sends it again.
  * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again. If
  *    the provider does not have the object, gives up on the notification after 30 days (`ProviderEventsService`).
  */
@@ -45,7 +45,7 @@ export class ApplyProviderEventWorkflow {
     private readonly adoptPayment: AdoptPaymentWorkflow,
   ) {}
 
-  /** Returns false if the notification has to be applied again. */
+  /** Applies a stored notification. Returns false if the notification has to be applied again. */
   async resume(id: string): Promise<boolean> {
     const event = await this.events.find(id);
     return event === null || this.events.finish(event, await this.apply(event));
@@ -58,7 +58,8 @@ export class ApplyProviderEventWorkflow {
       if (isDone !== null) return isDone;
       return objectId === null || this.recordUnknownRefund(provider, objectId);
     }
-    // The previous release stored our id of a payment or setup if the metadata of the refund contained one.
+    // In notifications about refunds that the previous release stored, `subjectId` can be our id of a payment or setup.
+    // That release took the id from the metadata of the refund.
     if (type.startsWith('refund.')) {
       return this.recordUnknownRefund(provider, objectId ?? subjectId);
     }
@@ -75,8 +76,9 @@ export class ApplyProviderEventWorkflow {
 
   /**
    * Records a refund that was made at the provider. If the payment has no final outcome yet, settles the payment first.
-   * Ignores refunds that other services made with the same provider account. Reads the refund again if it was stored or
-   * changed here since it was read. Returns false if the notification has to be applied again.
+   * Ignores refunds that other services made with the same provider account. Asks the provider again if another
+   * transaction stored or changed the refund after the provider was asked. Returns false if the notification has to be
+   * applied again.
    */
   private async recordUnknownRefund(
     provider: ProviderName,
@@ -93,9 +95,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a dispute of one of our payments. If the payment has no final outcome yet, settles the payment first. Reads
-   * the dispute again after each change of its status, and if another notification of it was applied meanwhile. Returns
-   * false if the notification has to be applied again.
+   * Records a dispute of one of our payments. If the payment has no final outcome yet, settles the payment first. Asks
+   * the provider again after each recorded change of status, and after another notification about the same dispute was
+   * applied meanwhile. Returns false if the notification has to be applied again.
    */
   private async applyDispute(event: KnownEvent): Promise<ApplyResult> {
     const { provider, subjectId } = event;
@@ -113,13 +115,13 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Finds the refunded or disputed payment, by the stored id of its charge, or else by our payment id in the metadata
-   * of the charge. Records the payment if the database lacks it, and settles it if it has no final outcome. Then calls
-   * `record` with the id of the payment.
+   * Finds the refunded or disputed payment by the stored id of its charge. If there is none, finds it by our payment id
+   * in the metadata of the charge. Records the payment if the database lacks it, and settles it if it has no final
+   * outcome. Then calls `record` with the id of the payment. Returns false if the notification has to be applied again.
    *
-   * Does not call `record` if the payment cannot be recorded, for example because another service made it with the same
-   * provider account. If the refund or dispute belongs to a second charge for the payment, only logs a warning. Returns
-   * false if the notification has to be applied again.
+   * Does not call `record`
+   * - if the payment cannot be recorded, for example because another service made it with the same provider account;
+   * - if the refund or dispute belongs to a second charge for the payment. Only logs a warning then.
    */
   private async withPayment(
     provider: ProviderName,

@@ -7,8 +7,9 @@ import type { OnFailure } from './collect-invoices.workflow';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
- * Stops the collection of invoices that are void, written off or wholly credited, each in a commit of its own. Locks
- * the customer, the subscription and the invoice. Makes the subscription active again if it has no other open invoice.
+ * Stops the collection of invoices that are void, written off or credited in full. Uses one commit for each invoice,
+ * which locks the customer, the subscription and the invoice. Makes the subscription active again if it has no open
+ * invoice.
  */
 @Injectable()
 export class CloseCollectionWorkflow {

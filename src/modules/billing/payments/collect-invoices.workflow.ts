@@ -36,8 +36,8 @@ type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
  *
  * 1. First commit: locks due invoices and their customers, and chooses the default payment method of each customer who
  *    is not deleted. Stops the collection of invoices that cannot be charged automatically now. Postpones an invoice by
- *    a day if its provider is switched off, or by a minute or less while recent notifications of the provider are still
- *    unprocessed. For each other invoice, reserves the amount and writes a pending payment.
+ *    a day if its provider is switched off. Postpones an invoice by a minute or less while recent notifications of its
+ *    provider are unprocessed. For each other invoice, reserves the amount and writes a pending payment.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -66,9 +66,10 @@ export class CollectInvoicesWorkflow {
   }
 
   /**
-   * Does the same as {@link begin} for invoices that are due in real time, each in a commit of its own. `examined` does
-   * not count invoices that fail. If an invoice fails after payments were written, returns these payments at once,
-   * because their lease has begun. The failure is not reported: the next call begins with this invoice.
+   * Does the same as {@link begin} for invoices that are due in real time, with one commit for each invoice. `examined`
+   * does not count invoices that fail. If an invoice fails after the payments of other invoices were written, returns
+   * these payments at once, because their lease has begun. This failure is not reported: the next call begins with the
+   * failed invoice.
    * @param onFailure called for an invoice that fails before any payment was written; must postpone the invoice
    */
   async beginOneByOne(

@@ -10,7 +10,7 @@ import {
 } from '../../payments';
 import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
-/** State to record if another request already stored the payment method of the setup, and it was then deleted. */
+/** State to record for a setup whose payment method was stored by another request, and then deleted. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**
@@ -18,9 +18,9 @@ const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unu
  *
  * 1. Asks the provider about the setup, outside any transaction. Cancels an overdue setup.
  * 2. Locks the customer and the setup.
- * 3. If the setup succeeded at the provider, stores the payment method (`SavePaymentMethodWorkflow`). If the method was
- *    deleted meanwhile, does not store it again: the setup fails. Writes the state of the setup. The setup of a deleted
- *    customer is canceled.
+ * 3. If the setup succeeded at the provider, stores the payment method (`SavePaymentMethodWorkflow`). Exception: if the
+ *    method was stored and deleted meanwhile, does not store it again, and the setup fails. Writes the state of the
+ *    setup. The setup of a deleted customer is canceled.
  */
 @Injectable()
 export class CompleteSetupWorkflow {
@@ -32,7 +32,10 @@ export class CompleteSetupWorkflow {
     private readonly savePaymentMethod: SavePaymentMethodWorkflow,
   ) {}
 
-  /** Returns false if the provider did not answer; `missing` if it does not have the setup, which stays pending. */
+  /**
+   * Completes a setup. Returns false if the provider did not answer. Returns `missing` if the provider does not have
+   * the setup, which then stays pending.
+   */
   async resume(id: string): Promise<ApplyResult> {
     const setup = await this.setups.find(id);
     if (setup?.status !== 'pending') return true;

@@ -50,8 +50,9 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Begins to charge as many invoices as may be charged concurrently. Does not wait for the charges to end, because
-   * this job runs again whenever a charge ends. Returns true if more invoices may be due.
+   * Begins to charge as many invoices as may be charged concurrently, and stops the collection of closed invoices. Does
+   * not wait for the charges to end, because this job runs again whenever a charge ends. Returns true if more invoices
+   * may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;
@@ -75,7 +76,9 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     return payments;
   }
 
-  /** If the outcome cannot be stored, `DuePayments` completes the payment later. */
+  /**
+   * Sends a payment to its provider and stores the outcome. If this fails, `DuePayments` completes the payment later.
+   */
   protected async poll(payment: Payment): Promise<void> {
     try {
       await this.finish([payment]);
@@ -95,7 +98,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     await this.collection.postponeFailed(id, this.clock.now()).catch(log);
   };
 
-  /** If a charge throws an error, the advance of the test clock fails. */
+  /** Does the due work on a test clock. If a charge throws an error, the advance of the test clock fails. */
   private async runDueOn(testClockId: string, now: Date, keepLease: KeepLease): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE, (_, error) => {
       throw error;
@@ -118,7 +121,10 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 }
 
-/** Returns true if the database is out of reach, or if the work may have been committed despite the error. */
+/**
+ * Returns true if the error concerns more than one invoice. Either the database is out of reach, or the work may have
+ * been committed despite the error.
+ */
 function concernsAll(error: unknown): boolean {
   return error instanceof OutcomeUnknownError || isDatabaseOutOfReach(error);
 }

@@ -3,8 +3,8 @@ import { AwaitedPoller, PaymentsRepository } from '../../payments';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Completes payments that have no final outcome, because the process that started them stopped, or because the provider
- * did not answer or answered `pending`.
+ * Completes payments that have no final outcome. The process that started such a payment stopped, or the provider did
+ * not answer, or the provider answered `pending`.
  */
 @Injectable()
 export class DuePayments extends AwaitedPoller {

@@ -23,7 +23,7 @@ export class ResumePaymentWorkflow {
     private readonly settlePayment: SettlePaymentWorkflow,
   ) {}
 
-  /** Returns true if the provider answered, or if background work will ask the provider again. */
+  /** Completes a payment. Returns true if the provider answered, or if background work will ask the provider again. */
   async resume(id: string): Promise<boolean> {
     const payment = await this.payments.get(id);
     const outcome = await this.gateway.resumeCharge(payment);

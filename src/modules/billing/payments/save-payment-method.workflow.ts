@@ -74,8 +74,8 @@ export class SavePaymentMethodWorkflow {
     const { id } = customer;
     const now = await this.customers.currentTimeOf(customer);
     const subscriptions = await this.status.lockRetriedOf(id);
-    // Comes before `retry`. `retry` changes the access version of the customer (the number that makes cached
-    // entitlement balances outdated), and the lock on this version must be taken after the locks on invoices.
+    // Runs before `retry`, because invoices must be locked before the access version of the customer, which `retry`
+    // changes. (The access version is the number that makes cached entitlement balances outdated.)
     await this.collection.planChargesNow(id, now);
     await this.status.retry(subscriptions, now);
   }

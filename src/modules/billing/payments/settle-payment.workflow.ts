@@ -42,8 +42,8 @@ type LeasedPayment = Pick<Payment, 'id' | 'customerId' | 'provider' | 'leasedBy'
  * 1. Locks the customer and, if the outcome makes the payment method unusable, the method. Then locks the subscription,
  *    the invoice and the payment. If step 4 may follow, also locks the invoices and payments that step 4 changes.
  * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
- * 3. Writes the payment and its event. Posts a succeeded payment to the ledger; the part that the invoice does not need
- *    becomes credit of the customer.
+ * 3. Writes the payment and its event. Posts a succeeded payment to the ledger. The part of its amount that the invoice
+ *    does not need becomes credit of the customer.
  * 4. Expires the subscription if the payment did not pay the invoice, and the time limit for the first payment of the
  *    subscription has passed.
  * 5. Marks the payment method as unusable after a final decline.
@@ -64,8 +64,8 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. If the payment already has a final outcome, leaves it as it is, and records a
-   * discrepancy if the new outcome contradicts it.
+   * Writes the outcome of a charge. If the payment already has a final outcome, does not change the payment. If the new
+   * outcome contradicts the final outcome, records a discrepancy.
    * @param isReserved false if the payment has reserved no amount on its invoice
    * @throws {ProblemError} `payment_not_found` or `test_clock_not_found` if the test clock of the customer was deleted
    */
@@ -109,7 +109,7 @@ export class SettlePaymentWorkflow {
     return { payment: await this.write(locked, corrected, owed), now: locked.now };
   }
 
-  /** Returns null if the payment has no invoice. */
+  /** Locks the subscription and the invoice of a payment. Returns null if the payment has no invoice. */
   private async lockDebt({ invoiceId }: Payment, isReserved: boolean): Promise<LockedDebt | null> {
     if (invoiceId === null) return null;
     const { subscriptionId } = await this.invoices.get(invoiceId);

@@ -20,10 +20,10 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 /**
  * Takes payments by request, in two commits with the call to the provider between them.
  *
- * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
- *    reserves the amount, and writes the pending payment.
- * 2. Charges the payment at its provider, outside any transaction. If the provider prepares a charge before it confirms
- *    it, commits the reference of the prepared charge before the confirmation.
+ * 1. First commit: claims the idempotency key, locks the customer and chooses the payment method. Then locks the
+ *    invoice, reserves the amount and writes the pending payment.
+ * 2. Charges the payment at its provider, outside any transaction. Some providers first prepare a charge and then
+ *    confirm it. The reference of a prepared charge is committed before the confirmation.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()

@@ -25,7 +25,7 @@ interface Applied extends Decision {
 }
 
 /**
- * Writes decisions about subscriptions (changes that are worked out but not yet stored), in the transaction of the
+ * Writes decisions about subscriptions: changes that are worked out but not yet stored. Runs in the transaction of the
  * caller, which has locked the subscriptions. Numbers the invoices last, because all other transactions wait for the
  * next number until this transaction ends.
  *
@@ -58,7 +58,7 @@ export class ApplyOutcomesWorkflow {
   }
 
   /**
-   * Writes decisions about different subscriptions, with one statement per table. Throws the errors of
+   * Writes decided changes of different subscriptions, with one statement per table. Throws the errors of
    * `IssueInvoiceService.prepareAll`.
    */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
@@ -114,8 +114,8 @@ export class ApplyOutcomesWorkflow {
   }
 
   /**
-   * Activates new subscriptions that would wait for a first payment, although coupons and credit cover their first
-   * invoice.
+   * Activates new subscriptions whose first invoice leaves nothing to pay, because coupons and credit cover it.
+   * Otherwise these subscriptions would wait for a first payment.
    */
   private async activateWithoutPayment(
     decided: readonly Applied[],

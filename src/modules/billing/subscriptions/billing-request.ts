@@ -19,9 +19,9 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 }
 
 /**
- * Returns the billing periods after a decision, by subscription id. If the decision ends a period early and opens a new
- * one, shortens the old period and adds the new one.
- * @param periods billing periods before the decision
+ * Returns the billing periods after a decided change of a subscription, by subscription id. If the change ends a period
+ * early and opens a new one, shortens the old period and adds the new one.
+ * @param periods billing periods before the change
  */
 export function periodsAfter(
   periods: BillingPeriods,

@@ -29,7 +29,7 @@ export type SubscriptionCommand =
  * 1. Locks the customer.
  * 2. Does the due work of the subscription, such as a renewal, so that the command acts on the current period.
  * 3. Locks the subscription with its items, periods and scheduled changes, and decides the effects of the command.
- * 4. Writes these effects. A preview writes nothing, and returns the next invoice.
+ * 4. Writes these effects. A preview does not write them, and returns the next invoice. Steps 1 to 3 are the same.
  */
 @Injectable()
 export class ChangeSubscriptionWorkflow {

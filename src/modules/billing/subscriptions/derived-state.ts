@@ -27,7 +27,8 @@ export class DerivedState {
 
   /**
    * Updates the entitlement balances.
-   * @param billed usage that the transaction bills afterwards; locked together with the usage that the balances count
+   * @param billed usage that the transaction bills afterwards. This method locks it together with the usage that the
+   *   balances count
    */
   updateBalances(
     changes: readonly SubscriptionChange[],
@@ -39,8 +40,8 @@ export class DerivedState {
 
   /**
    * Ends the coupons of ended subscriptions, and records the MRR of all given subscriptions. Call it after invoices
-   * were made or voided, because invoices change coupons: an invoice that returns a discount to a used-up coupon makes
-   * the coupon usable again, and the discounted months of a repeating coupon start with its first invoice.
+   * were made or voided, because invoices change coupons. An invoice that returns a discount to a used-up coupon makes
+   * the coupon usable again. The discounted months of a repeating coupon start with its first invoice.
    * @param dueAt when the work that changed the subscription was due, by subscription id
    */
   async updateAfterInvoices(

@@ -11,16 +11,16 @@ import { renewalBatches } from './renewal-batches';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of renewals per commit. The renewals of a commit share their SQL statements: with 100 per commit, a
+ * Maximum number of renewals per commit. The renewals of a commit share their SQL statements. With 100 per commit, a
  * renewal costs a sixth less CPU time than with 50. Even larger commits would lock the series of invoice numbers for
  * longer.
  */
 const MAX_RENEWALS_PER_COMMIT = 100;
 
 /**
- * Maximum number of entitlement balances that the renewals of a commit recalculate, as in a commit of usage (decision
- * 239), unless a single customer has more. Consumptions, usage events and some checks of all customers of the commit
- * wait meanwhile.
+ * Maximum number of entitlement balances that the renewals of a commit recalculate. A single customer with more
+ * balances exceeds it. Commits of usage have the same maximum (decision 239). Until the commit ends, consumptions,
+ * usage events and some access checks of all its customers wait.
  */
 const MAX_BALANCES_PER_COMMIT = 20;
 
@@ -59,7 +59,10 @@ export class DueSubscriptions implements OnModuleInit {
     return this.queues.runDue(this.queue);
   }
 
-  /** Also counts the balances that scheduled changes to other plans create. */
+  /**
+   * Divides due renewals into batches by the number of entitlement balances that they recalculate. Also counts the
+   * balances that a scheduled change to another plan creates.
+   */
   private async batchesOf(
     due: readonly DueSubscription[],
   ): Promise<readonly (readonly DueSubscription[])[]> {

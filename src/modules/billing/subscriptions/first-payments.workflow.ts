@@ -30,8 +30,8 @@ export class FirstPaymentsWorkflow {
   ) {}
 
   /**
-   * Locks the invoices and payments that `endInvoice` changes if it expires the subscription. Call it before locking
-   * credit. Does nothing for null, or for a subscription that does not wait for its first payment.
+   * Locks the invoices and payments that `endInvoice` may change. Call it before locking credit. Does nothing if the
+   * subscription is null or does not wait for its first payment.
    */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
@@ -49,8 +49,8 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Locks the invoices and payments that `endPayment` changes if it expires the subscription. Call it before locking
-   * the payment or credit. Does nothing for null, or until the time limit for the first payment has passed.
+   * Locks the invoices and payments that `endPayment` may change. Call it before locking the payment or credit. Does
+   * nothing if the subscription is null, or if the time limit for its first payment has not passed.
    */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isFirstPaymentOverdue(subscription, now)) return;
@@ -58,8 +58,11 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Activates or expires a subscription that waits for its first payment, after its first invoice was closed unpaid: a
-   * wholly credited invoice activates the subscription, a void invoice expires it.
+   * Ends the wait for the first payment after the first invoice was closed without a payment:
+   * - An invoice that was credited in full (its status is `paid`) activates the subscription.
+   * - A void invoice expires the subscription.
+   *
+   * Does nothing if the subscription does not wait for its first payment.
    * @param subscription subscription of the invoice; null if the invoice has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {

@@ -31,7 +31,7 @@ export interface CommandPreview extends SubscriptionPreview {
 /**
  * Previews the next invoice of a subscription after a change that is not written yet. The caller's transaction has
  * locked the subscription. Drafts that will be finalized before the previewed invoice use coupons and credit first, so
- * the preview finalizes them too. In the end it rolls back everything that it wrote.
+ * the preview finalizes these drafts too. It then rolls back everything that it wrote.
  */
 @Injectable()
 export class PreviewInvoiceWorkflow {
@@ -43,8 +43,8 @@ export class PreviewInvoiceWorkflow {
   ) {}
 
   /**
-   * Returns the invoice that the change makes or, if it makes none, the next invoice. If no invoice follows at all,
-   * returns one without lines.
+   * Returns the invoice that the change makes. If the change makes none, returns the next invoice. If no invoice
+   * follows at all, returns an invoice without lines.
    * @param decided change of the subscription that is worked out but not written yet
    * @param redeemed coupons that are not redeemed yet, but that the preview applies
    * @throws {ProblemError} `invoice_too_large`

@@ -26,7 +26,7 @@ import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { RefundedAmounts } from '../refunded-amounts';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
-/** Maximum number of overdue periods with which a subscription accepts a command: a year of monthly renewals. */
+/** Maximum number of overdue periods of a subscription that still accepts a command: a year of monthly renewals. */
 const MAX_PERIODS_PER_REQUEST = 12;
 
 /**
@@ -48,8 +48,8 @@ interface DueSubscriptionsRead {
 }
 
 /**
- * Does the due work of subscriptions: the start, the end of a trial, the renewal at the end of a period, a scheduled
- * change, a scheduled end, and the expiry of a subscription without a first payment.
+ * Does the due work of subscriptions: starts, ends of trials, renewals, scheduled changes and ends, and the expiry of
+ * subscriptions without a first payment.
  *
  * 1. Locks the customers that are not deleted, then the subscriptions with due work.
  * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which of these subscriptions have
@@ -138,11 +138,13 @@ export class RenewSubscriptionsWorkflow {
 
   /**
    * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
-   * on the current period. Refuses if work is still due after {@link MAX_STEPS_PER_REQUEST} pieces, because each
-   * invoice locks the series of invoice numbers. Refuses at once if many periods are overdue. But if background work
-   * has failed before, tries the work anyway, because its error then says why. The returned time is not before the last
-   * change of the subscription ({@link changedAt}, {@link commandTime}), which a process with a faster clock may have
-   * made.
+   * on the current period. The returned time is never before the last change of the subscription ({@link changedAt},
+   * {@link commandTime}), which a process with a faster clock may have made.
+   *
+   * Refuses too much due work, because each renewal locks the series of invoice numbers until the commit:
+   * - more than {@link MAX_PERIODS_PER_REQUEST} overdue periods. If background work has failed on the subscription,
+   *   tries the due work nevertheless, because its error says why.
+   * - work that is still due after {@link MAX_STEPS_PER_REQUEST} pieces.
    * @param expected condition on the version of the subscription, checked after the due work is done
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too much
    *   work is due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`, and the errors of

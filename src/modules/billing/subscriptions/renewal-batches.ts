@@ -1,6 +1,7 @@
 /**
- * Divides renewals, in their order, into batches that recalculate at most `maxBalances` balances each, or those of one
- * customer that has more. The renewals of one customer in a batch recalculate its balances once.
+ * Divides renewals, in their order, into batches that recalculate at most `maxBalances` entitlement balances each. A
+ * customer with more balances begins a new batch, which then exceeds the maximum. Several renewals of one customer in a
+ * batch recalculate the balances of the customer only once.
  * @param balances number of balances to recalculate, by customer
  */
 export function renewalBatches<Renewal extends { readonly customerId: string }>(

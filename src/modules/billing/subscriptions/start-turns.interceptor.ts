@@ -12,17 +12,26 @@ import { Configuration } from '../../../platform/config';
 import { serviceUnavailable } from '../../../platform/errors';
 import { Lifecycle } from '../../../platform/observability';
 
-/** Time, in milliseconds, after which a start is taken to be blocked by a lock, so that the next one begins. */
+/**
+ * Time in milliseconds after which the start of a subscription counts as blocked by a lock, so that the next may begin.
+ */
 const MAX_TURN_MS = 500;
-/** Share of the connection pool for starts. Most of the rest is for usage that waits for locks. */
+/**
+ * Share of the database connections that starts may use at once. Most other connections are for usage that waits for
+ * locks.
+ */
 const MAX_SHARE = 0.3;
 const LONGEST_WAIT_MS = 20_000;
 
 /**
- * Lets few subscriptions start at once: as many as there are cores, at least two, on a part of the connections. The rest
- * of this part, at least one connection if there are two or more, is for starts that take longer than their turn. More
- * starts at once would not be faster, because each waits for an invoice number. Requests wait for their turn before a
- * transaction is open, so it must be outside of `IdempotencyInterceptor`. Previews take no turn.
+ * Limits how many requests start subscriptions at once. More would not be faster, because each start waits for an
+ * invoice number. Previews are not limited.
+ * - All starts together use at most {@link MAX_SHARE} of the connections.
+ * - Within this share, as many starts as there are CPU cores, at least two, run at once (fewer if the share is
+ *   smaller).
+ * - The rest of the share is for starts that take longer than {@link MAX_TURN_MS}.
+ *
+ * Must be outside of `IdempotencyInterceptor`, so that a waiting request has no open transaction.
  */
 @Injectable()
 export class StartTurnsInterceptor implements NestInterceptor {
@@ -44,7 +53,9 @@ export class StartTurnsInterceptor implements NestInterceptor {
     return from(this.inTurn(start, http.getResponse<Response>()));
   }
 
-  /** Runs the start in its turn. It gives up its place if its client leaves, the process stops or it waits too long. */
+  /**
+   * Runs the start when its turn comes. Stops waiting if the client disconnects, if the process stops, or after 20 s.
+   */
   private async inTurn(start: () => Promise<unknown>, response: Response): Promise<unknown> {
     const { stopping } = this.lifecycle;
     const waiting = new AbortController();
@@ -56,7 +67,7 @@ export class StartTurnsInterceptor implements NestInterceptor {
     response.once('close', leave);
     stopping.addEventListener('abort', stop);
     const result = this.turns.run(start, waiting.signal);
-    // Ends only a wait: a start whose turn began at once goes on.
+    // An abort ends only the wait. A start that is already running continues.
     if (response.closed) leave();
     if (stopping.aborted) stop();
     return result.finally(() => {

@@ -19,12 +19,12 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  * 1. Locks the customer. Works out the start date, trial and first period.
  * 2. If the customer has no currency yet, sets it permanently. Writes the subscription, and redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and skips the next steps.
- * 4. If the start is in the past: blocks new usage events of the customer until the transaction ends, and refuses the
- *    start if archived usage would have to be billed. Refuses any start whose entitlements would count archived usage,
+ * 4. If the start is in the past: blocks new usage events of the customer until the transaction ends. Refuses the start
+ *    if archived usage would have to be billed. Refuses any start whose entitlements would count archived usage,
  *    because a usage window, such as a calendar year, may begin before the start.
  * 5. Opens the first period and makes its invoice.
- * 6. On a test clock, does the due work that a past start causes, up to a maximum, because no background work runs
- *    between two advances of the clock. In real time, background work does it, each period in a commit of its own.
+ * 6. On a test clock, does the due work that a past start causes, up to a maximum. No background work runs between two
+ *    advances of the clock. In real time, background work does it, each period in a commit of its own.
  */
 @Injectable()
 export class SubscribeWorkflow {

@@ -77,7 +77,8 @@ export class SubscriptionCommandsController {
     key: 'required',
     problems: [...OFFER_PROBLEMS, usageArchived, ...REDEMPTION_PROBLEMS, ...TEST_CLOCK_PROBLEMS],
   })
-  // Below `Operation`, so that it runs first and waits outside of the transaction that claims the idempotency key.
+  // Stands below `Operation`, so that the interceptor runs first: a request waits before the transaction begins that
+  // claims its idempotency key.
   @UseInterceptors(StartTurnsInterceptor)
   async createSubscription(
     @Body() body: CreateSubscriptionDto,

@@ -7,9 +7,9 @@ import { type CommandPreview, PreviewInvoiceWorkflow } from './preview-invoice.w
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Redeems coupons on subscriptions, and removes them. A coupon applies from the next invoice on. Invoices that were made
- * with a removed coupon stay as they are. Each method first locks the customer, does the due work of the subscription,
- * such as a renewal, and locks the subscription.
+ * Redeems coupons on subscriptions, and removes them. A redeemed coupon applies from the next invoice on. Removing a
+ * coupon does not change invoices that were made with it. Each method first locks the customer, does the due work of
+ * the subscription, such as a renewal, and locks the subscription.
  */
 @Injectable()
 export class SubscriptionCouponsWorkflow {
@@ -52,7 +52,7 @@ export class SubscriptionCouponsWorkflow {
   }
 
   /**
-   * A no-op if the coupon is removed already.
+   * Removes a redeemed coupon. A no-op if it is removed already.
    * @throws {ProblemError} the errors of `RenewSubscriptionsWorkflow.lockCurrent` and `RedemptionsService.remove`
    */
   remove(id: string, redemptionId: string): Promise<void> {

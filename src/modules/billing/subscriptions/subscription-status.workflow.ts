@@ -14,9 +14,9 @@ import {
 import { DerivedState } from './derived-state';
 
 /**
- * Sets the status of a subscription after a payment event, for example after a failed automatic charge, or after the
- * last open invoice was paid. Also updates the entitlement balances and the recorded MRR. Runs in the transaction of
- * the caller, which has locked the subscription.
+ * Sets the status of a subscription after a payment event. Examples are a failed automatic charge, or the payment of
+ * the last open invoice. Also updates the entitlement balances and the recorded MRR. Runs in the transaction of the
+ * caller, which has locked the subscription.
  */
 @Injectable()
 export class SubscriptionStatusWorkflow {
@@ -29,20 +29,20 @@ export class SubscriptionStatusWorkflow {
     private readonly outbox: Outbox,
   ) {}
 
-  /** A no-op if the status does not change. */
+  /** Sets the status after a payment event. A no-op if the status does not change. */
   applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
     return this.applyToAll([before], event, now);
   }
 
-  /** Applies the payment event `settled` unless the subscription has open invoices. Written-off ones are not open. */
+  /** Applies the payment event `settled` if the subscription has no open invoice. A written-off invoice is not open. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.dueInvoices.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);
   }
 
   /**
-   * Returns the outcome of a resume. If charges of the open invoices have failed, sets the resulting status (such as
-   * past due) and adds the event of this status. Writes nothing.
+   * Completes the outcome of resuming a paused subscription. If charges of its open invoices have failed, returns the
+   * outcome with the resulting status (such as `past_due`) and the event of this status. Writes nothing.
    */
   async afterPause(resumed: Outcome, now: Date): Promise<Outcome> {
     const attempted = await this.dueInvoices.findAttempted(resumed.subscription.id);

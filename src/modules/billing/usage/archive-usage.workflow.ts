@@ -6,15 +6,14 @@ import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
 
 /**
- * Archives usage events whose retention has ended. Each call of `step` does the first of these steps that is due, in
- * one commit.
+ * Archives usage events whose retention has ended. A stream is the events of one name of one customer. Each call of
+ * `step` does the first of these steps that is due, in one commit.
  *
  * 1. Takes archive files that were written at least 15 minutes ago and whose events are still in the database. Reads
  *    the files again to verify them or, once all are verified, deletes their events from the database.
  * 2. Writes the next archive file.
- * 3. Selects and locks the next streams (a stream is the events of one name of one customer) that have a month to
- *    archive. Closes this month, so that its events can no longer be stored or voided. Leaves out streams whose month
- *    is still needed for a period that is not billed yet.
+ * 3. Selects and locks the next streams that have a month to archive. Closes this month, so that its events can no
+ *    longer be stored or voided. Leaves out streams whose month is still needed for a period that is not billed yet.
  *
  * If the data of one stream cannot be written to a file, the other streams are archived without it.
  */

@@ -8,7 +8,7 @@ export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
 /** Maximum grace period of a draft invoice: thirty days, about as long as a monthly period. */
 export const MAX_INVOICE_GRACE_HOURS = 720;
 
-/** Unknown parts are null. */
+/** Postal address. Unknown parts are null. */
 export interface Address {
   readonly line1: string | null;
   readonly line2: string | null;

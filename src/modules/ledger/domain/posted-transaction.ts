@@ -66,7 +66,7 @@ export interface LedgerCheck {
    *   customers who have one of them. Null: the whole ledger
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
-  /** A verification of a part of the ledger (`since` is not null) skips this check. */
+  /** True: a verification of a part of the ledger (`since` is not null) skips this check. */
   readonly onlyForWholeLedger?: true;
 }
 

@@ -100,8 +100,8 @@ export function toTransactionFilter(query: ListLedgerTransactionsDto): Transacti
 }
 
 /**
- * Rounds amounts beyond +-(2^53-1) to about 16 digits. Earlier releases could post such amounts, and the list must still
- * show them. New invoices that would post them are refused with the error `invoice_too_large`.
+ * Rounds amounts beyond +-(2^53-1) to about 16 digits. Earlier releases could post such amounts, and the list must
+ * still show them. New invoices that would post them are refused with the error `invoice_too_large`.
  */
 export function toLedgerTransactionDto(transaction: PostedTransaction): LedgerTransactionDto {
   return toDto(LedgerTransactionDto, {

@@ -78,11 +78,12 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the time from which a change counts. This is `now`, when the change is recorded, except for a change by
- * scheduled work that was already due. Such a change counts from `dueAt` if it is the first of the subscription, or if
- * `dueAt` is not after the creation of the subscription, which happens only if its start was back-dated. No change
- * counts from before the last change, unless a wrong clock dated that more than a minute after `now`.
- * @param dueAt when the scheduled work that made the change was due, such as the end of a trial; null: none made it
+ * Returns the time from which a change counts. This is `now`, when the change is recorded, with two exceptions:
+ * - A change by scheduled work that was due counts from `dueAt` in two cases. It is the first change of the
+ *   subscription, or `dueAt` is not after the creation of the subscription (whose start was then back-dated).
+ * - A change never counts from before the last change. A last change dated more than a minute after `now` is ignored,
+ *   because a wrong clock dated it.
+ * @param dueAt when the scheduled work that made the change was due, such as the end of a trial; null: no such work
  */
 export function countsFrom(
   { createdAt }: { readonly createdAt: Date },

@@ -33,7 +33,7 @@ export interface RecurringTerms {
 /**
  * Returns the monthly recurring revenue in minor units: the price of a full billing period, after discounts, converted
  * to a month. Discounts of coupons with duration `once` are not subtracted. Usage and added taxes do not count. Amounts
- * of the period are rounded as on its invoice; the amount per month is rounded once, half away from zero.
+ * of the period are rounded as on its invoice. The amount per month is rounded once, half away from zero.
  */
 export function mrrOf({ interval, intervalCount, items, coupons }: RecurringTerms): bigint {
   const lines = items.map(({ id, price, quantity }) => ({

@@ -15,15 +15,18 @@ export interface TestClock {
    * After a crash, another process can continue the work when the lease has ended.
    */
   readonly leaseEndsAt: Date | null;
-  /** Number of the process that has the lease; null if none has. If that process dies, another one ends the lease. */
+  /**
+   * Number of the process that has the lease; null if none has. If that process dies, another process ends the lease.
+   */
   readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /**
- * Duration of a lease, in milliseconds. An advance renews its lease before each job and before each charge of an
- * invoice, which take less time than this. A purge renews it with each group of customers, which can take longer, but locks the row of the clock.
+ * Duration of a lease, in milliseconds. Each job of an advance, and each charge of an invoice, takes less time. The
+ * advance renews its lease before each of them. A purge renews its lease with each group of customers. A group can take
+ * longer than the lease, but the purge also locks the row of the clock.
  */
 const LEASE_MS = 60_000;
 
@@ -51,8 +54,8 @@ const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
- * Returns why a clock cannot be advanced to an instant; null if it can. An interrupted advance can be continued when its
- * lease has ended, but only to the same target.
+ * Returns why a clock cannot be advanced to an instant; null if it can. An interrupted advance can be continued when
+ * its lease has ended, but only to the same target.
  * @param realNow real time, in which leases are measured
  */
 export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): AdvanceRefusal | null {

@@ -24,8 +24,8 @@ export class AttemptRetention implements OnModuleInit {
   ) {}
 
   /**
-   * Creates partitions before the first attempt is stored. After a long stop, the current month may have none; its
-   * attempts would go into the default partition, which is never dropped.
+   * Creates partitions before the first attempt is stored. After a long stop, the current month may have no partition.
+   * Its attempts would then go into the default partition, which is never dropped.
    */
   async onModuleInit(): Promise<void> {
     this.jobs.register({

@@ -16,8 +16,8 @@ import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
  * Due deliveries to active endpoints. For an ordered endpoint, only the first pending delivery about each object
- * counts. While former deliveries to an endpoint are being discarded, only newer ones count; they are sent afterwards.
- * The SQL reads one endpoint after the other, because the indexes begin with the endpoint.
+ * counts. While old deliveries to an endpoint are being discarded, only deliveries with higher ids count, because they
+ * will be sent afterwards. The SQL reads one endpoint after the other, because the indexes begin with the endpoint.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -66,9 +66,8 @@ export interface NumberedAttempt extends Attempt {
 /**
  * Inserts deliveries. For an ordered endpoint, also inserts or updates heads (rows of `webhook_head`). A head marks the
  * first pending delivery about one object.
- * - For an inactive endpoint, inserts only deliveries of kind `event`, because the endpoint was active when these
- *   events were recorded. They wait until the endpoint is active again. An endpoint that was disabled after a 410 gets
- *   none.
+ * - An inactive endpoint gets only deliveries of kind `event`, because it was active when these events were recorded.
+ *   They wait until the endpoint is active again. An endpoint that was disabled after a 410 gets no deliveries.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If the deletion comes later, it discards these
  *   deliveries. If it came first, nothing is inserted.
  * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
@@ -99,7 +98,10 @@ const INSERT = `
   )
   SELECT count(*)::int AS made FROM made`;
 
-/** Reads the endpoints again, because they may have been changed since their free capacity was computed. */
+/**
+ * Claims due deliveries to unordered endpoints. Reads the endpoints again, because they may have been changed since
+ * their free capacity was computed.
+ */
 const CLAIM = `
   WITH claimed AS (
     SELECT due.id, endpoint.url FROM unnest($3::varchar[], $4::integer[]) AS capacity (endpoint_id, free)
@@ -116,10 +118,12 @@ const CLAIM = `
     delivery.fence, claimed.url`;
 
 /**
- * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
- * Maintains `webhook_failure`: a success deletes the row of the endpoint, and a failure inserts a row if there is none.
- * Later failures set `last_at`, at most once an hour. If the last failure was before `$12`, a failure also sets
- * `since`. Locks these rows in one order, because several processes record results of the same endpoints.
+ * Writes results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fencing token
+ * because it was claimed again. Maintains the row of each endpoint in `webhook_failure`, in the order of the endpoint
+ * ids to avoid deadlocks:
+ * - A success deletes the row.
+ * - The first failure inserts the row. Later failures set `last_at`, at most once an hour.
+ * - If the last failure was before `$12`, a failure also sets `since`, so that a new series of failures begins.
  */
 const RECORD = `
   WITH result AS (
@@ -157,7 +161,10 @@ const RECORD = `
   FROM written JOIN result ON result.id = written.id
   RETURNING delivery_id`;
 
-/** Longest gap in a series of failures. `last_at` can be an hour early, and an attempt can be an hour late. */
+/**
+ * Longest time between two failures of one series. Two hours are added to the longest pause, because `last_at` can be
+ * an hour early, and an attempt can be an hour late.
+ */
 const LONGEST_GAP_MS = LONGEST_PAUSE_MS + 2 * 3_600_000;
 
 /** Condition: no newer delivery of the event to the same endpoint exists, in any status. */

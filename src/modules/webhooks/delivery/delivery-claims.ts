@@ -8,7 +8,7 @@ export const DELIVERY_WORK = 'webhook-deliveries';
 
 const LEASE_MS = 60_000;
 
-/** Claims deliveries for this process. If the process dies, another process releases them. */
+/** Claims deliveries for this process. If the process dies, another process releases its claims. */
 @Injectable()
 export class DeliveryClaims implements OnModuleInit {
   constructor(

@@ -45,8 +45,8 @@ export class DeliverySender {
 
   /**
    * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
-   * its attempts have failed for too long. If disabling fails, logs the error; the next such result
-   * disables the endpoint.
+   * its attempts have failed for 120 hours. If disabling fails, logs the error. The next such result then disables the
+   * endpoint.
    */
   async deliver(
     delivery: ClaimedDelivery,

@@ -40,8 +40,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   /** Number of attempts in flight, by endpoint id. */
   private readonly inFlight = new Map<string, number>();
   /**
-   * Running claims, by group key. If the job skips a group because of its running claim, it sets `isWanted`, so that
-   * the end of the claim wakes the job.
+   * Running claims, by group key. The job skips a group whose claim is still running, and sets `isWanted`. The end of
+   * the claim then wakes the job.
    */
   private readonly claiming = new Map<string, { isWanted: boolean }>();
   private readonly orderedClaims = new ConcurrencyLimiter(ORDERED_CLAIMS);
@@ -142,8 +142,9 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
-      // Without secrets, nothing is sent. If the endpoint was deleted, its deliveries are discarded. If its secrets
-      // could not be decrypted, the delivery is claimed again when its lease ends, and no attempt is counted.
+      // If the endpoint was deleted, it has no secrets, nothing is sent, and its deliveries are discarded. If its
+      // secrets could not be decrypted, nothing is sent either. The delivery is then claimed again when its lease ends,
+      // and no attempt is counted.
       if (receiver !== undefined && event !== undefined && keys !== undefined) {
         this.start(delivery, receiver, event, keys);
       }

@@ -6,10 +6,10 @@ import { HeadsRepository, IS_PENDING } from './heads.repository';
 const PORTION = 1_000;
 
 /**
- * Marks the present pending deliveries for discarding: stores the highest of their ids. A new id may be lower, because
- * ids contain the time, and the clocks of processes differ. Compares and sorts by all columns of
- * `webhook_delivery_status_index`, so that PostgreSQL uses it: with outdated statistics, another plan could read all
- * former deliveries.
+ * Marks the present pending deliveries for discarding: stores the highest of their ids. A later delivery may have a
+ * lower id and is then discarded too, because ids contain the time and the clocks of processes differ. Compares and
+ * sorts by all columns of `webhook_delivery_status_index`, so that PostgreSQL uses this index. With outdated
+ * statistics, another plan could read all former deliveries.
  */
 const BEGIN = `
   UPDATE webhook_endpoint SET discard_to = (
@@ -23,14 +23,20 @@ const LOCK_NEXT = `
   SELECT id FROM webhook_endpoint WHERE discard_to IS NOT NULL
   ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`;
 
-/** Compares and sorts by all columns of an index, for the same reason as {@link BEGIN}. */
+/**
+ * Finds the next deliveries to discard. Compares and sorts by all columns of an index, for the same reason as
+ * {@link BEGIN}.
+ */
 const FIND = `
   SELECT id FROM webhook_delivery
   WHERE (endpoint_id, status, id) > ($1, 'pending', '')
     AND (endpoint_id, status, id) <= ($1, 'pending', (SELECT discard_to FROM webhook_endpoint WHERE id = $1))
   ORDER BY endpoint_id, status, id LIMIT ${PORTION}`;
 
-/** Skips deliveries that another transaction has locked to claim or record them, because waiting could deadlock. */
+/**
+ * Discards pending deliveries. Skips deliveries that another transaction has locked to claim or record them, because
+ * waiting could deadlock.
+ */
 const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = greatest(updated_at, $2)
   WHERE id = ANY (ARRAY(
@@ -42,8 +48,8 @@ const COVERS = `SELECT FROM webhook_endpoint WHERE id = $1 AND discard_to COLLAT
 const END = 'UPDATE webhook_endpoint SET discard_to = NULL WHERE id = $1';
 
 /**
- * Discards pending deliveries in portions, so that no lock is held for long. Until all are discarded
- * (`webhook_endpoint.discard_to`), nothing is sent to the endpoint, even if it is enabled again.
+ * Discards pending deliveries in portions, so that no lock is held for long. While `webhook_endpoint.discard_to` is
+ * set, portions are left, and nothing is sent to the endpoint, even if it is enabled again.
  */
 @Injectable()
 export class DiscardsRepository {
@@ -78,7 +84,7 @@ export class DiscardsRepository {
     return (await this.database.query(COVERS, [endpointId, deliveryId])).length > 0;
   }
 
-  /** Returns false if deliveries are left and none could be discarded now. */
+  /** Discards one portion. Returns false if deliveries are left but none of them could be discarded now. */
   private async discardPortion(endpointId: string, now: Date): Promise<boolean> {
     const ids = await this.database.queryValues<string>(FIND, [endpointId]);
     const locked = await this.heads.lock(ids);

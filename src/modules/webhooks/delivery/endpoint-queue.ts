@@ -18,8 +18,10 @@ export class EndpointQueue {
   ) {}
 
   /**
-   * Starts or ends ordered delivery if `ordered` changed. Forgets earlier failures if the URL changed or the endpoint
-   * was enabled again. If the subscription changed, stores the former one for events recorded before the change.
+   * Adapts pending deliveries to a change of settings:
+   * - If `ordered` changed, starts or ends ordered delivery.
+   * - If the URL changed or the endpoint was enabled again, forgets earlier failures.
+   * - If `events` or `isActive` changed, stores the former subscription for events recorded before the change.
    * @param changeId id of the event that reports the change
    */
   async applySettings(

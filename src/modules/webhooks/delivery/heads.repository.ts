@@ -5,21 +5,21 @@ import { IS_RECEIVING } from './receivers.repository';
 
 /**
  * SQL condition: a row of `delivery`, selected by its id, is pending. The appended empty string keeps PostgreSQL from
- * using the partial indexes on pending rows. While statistics are outdated, as after a burst of events, it would take
- * these indexes for nearly empty, and could read all pending rows through them.
+ * using the partial indexes on pending rows. With outdated statistics, as after a burst of events, PostgreSQL would
+ * assume that these indexes are nearly empty, and could read all pending rows through them.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
- * Claims due deliveries to one ordered endpoint. Only the first pending delivery about each object can be claimed; a
- * row of `webhook_head` (a head) refers to it. Skips an object if an earlier event of the object is not dispatched yet.
- * If the delivery of a head has ended or is not due, returns the object with null delivery columns. Returns nothing if
- * the endpoint is no longer ordered or receives no deliveries now.
+ * Claims due deliveries to one ordered endpoint. A row of `webhook_head` (a head) refers to the first pending delivery
+ * about each object, and only this delivery can be claimed.
+ * - Skips an object if an earlier event of the object is not dispatched yet.
+ * - If the delivery of a head has ended or is not due, returns the object with null delivery columns.
+ * - Returns nothing if the endpoint is no longer ordered or receives no deliveries now.
  *
- * Even with outdated statistics, as after a burst of events, PostgreSQL must read rows by key:
- * - No tables are joined, because a join could read the whole queue.
- * - Earlier events are searched only for the `2 * $4` oldest heads, so that no plan reads all undispatched events for
- *   each head.
+ * With outdated statistics, as after a burst of events, PostgreSQL must still read rows by key. So no tables are
+ * joined, because a join could read the whole queue. Earlier events are searched only for the `2 * $4` oldest heads, so
+ * that no plan reads all undispatched events for each head.
  */
 const CLAIM = `
   WITH receiver AS MATERIALIZED (
@@ -51,8 +51,8 @@ const CLAIM = `
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
- * Locks the endpoints of deliveries, so that no other transaction can change `ordered`, which creates or deletes heads.
- * First waits for transactions that are changing it, so that the next statement reads committed heads.
+ * Locks the endpoints of deliveries against a change of `ordered`, because such a change creates or deletes heads.
+ * First waits for a change in progress, so that the next statement reads committed heads.
  */
 const LOCK_ENDPOINTS = `
   SELECT ordered FROM webhook_endpoint
@@ -96,8 +96,8 @@ const ADVANCE = `
   WHERE head.endpoint_id = next.endpoint_id AND head.object_id = next.object_id AND next.id IS NOT NULL`;
 
 /**
- * Creates heads. Locks the deliveries first, so that those which a purge has deleted but not committed are left out. The
- * purge deletes all events of an object, so the object needs no head.
+ * Creates the heads of an endpoint. Locks the deliveries first, to leave out deliveries that an uncommitted purge has
+ * deleted. A purge deletes all events of an object, so the object needs no head.
  */
 const BUILD = `
   INSERT INTO webhook_head (endpoint_id, object_id, delivery_id, sequence, due_at)
@@ -120,8 +120,8 @@ export interface ObjectKey {
 type QueueHeadRow = { readonly objectId: string } & (ClaimedDelivery | { readonly id: null });
 
 /**
- * Stores heads. A head marks the first of an ordered endpoint's pending deliveries about one object. Transactions that
- * add or end a delivery lock the head of its object, so they run one after the other. If a head does not match its
+ * Stores heads. A head marks the first pending delivery about one object to an ordered endpoint. Transactions that add
+ * or end a delivery lock the head of its object, so they run one after the other. If a head does not match its
  * delivery, the next claim corrects the head.
  */
 @Injectable()
@@ -172,8 +172,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Makes the heads (rows of `webhook_head`) of deliveries due at `now`, after the leases that a dead process had on
-   * these deliveries were released. The release must be committed.
+   * Makes the heads (rows of `webhook_head`) of deliveries due at `now`. Call it after the leases of a dead process on
+   * these deliveries were released, and this release was committed.
    */
   async release(deliveryIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(LOCK_ENDPOINTS, [deliveryIds]);

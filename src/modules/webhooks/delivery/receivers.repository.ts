@@ -45,9 +45,10 @@ const SUBSCRIPTIONS = `
     SELECT id, events, NULL FROM webhook_endpoint WHERE deleted_at IS NULL AND is_active) AS subscription`;
 
 /**
- * Stores a former subscription. If former ones end later, because the clock of another process was ahead, the first of
- * them applied until now. It then ends now. The others applied only to events of a process whose clock is ahead, which go
- * by the new settings.
+ * Stores a former subscription, which ends at the event `$2`. Stored subscriptions that end at higher ids come from a
+ * process with a faster clock. The first of them applied until now, so it is stored instead, with the end `$2`. All of
+ * them are then deleted. The others applied only to events with ids from the faster clock, and these events now follow
+ * the new settings.
  */
 const KEEP_SUBSCRIPTION = `
   WITH later AS (
@@ -84,9 +85,9 @@ export class ReceiversRepository {
   }
 
   /**
-   * Stores the subscription that an endpoint had before a change. It applies to events from before the change that are
-   * not dispatched yet. Deletes older subscriptions, except those that may apply to events in the queue or of open
-   * transactions.
+   * Stores the subscription that an endpoint had before a change. This subscription applies to events that were
+   * recorded before the change and are not dispatched yet. Deletes older subscriptions, except those that may apply to
+   * events in the queue or of open transactions.
    * @param events empty if the endpoint was inactive
    * @param untilEventId id of the event that reports the change
    */

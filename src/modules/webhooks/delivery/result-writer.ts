@@ -22,15 +22,16 @@ export class ResultWriter {
 
   /**
    * Writes the result of an attempt, in one statement with other results. Resolves with true when the result is
-   * written, or with false if it was ignored because the delivery was claimed again, discarded or deleted.
+   * written. Resolves with false if the result was ignored because the delivery was claimed again, discarded or
+   * deleted.
    */
   write(result: AttemptResult): Promise<boolean> {
     return this.batcher.add(result);
   }
 
   /**
-   * Writes all results together. If that times out on a lock, writes those of each endpoint separately, so that one
-   * locked endpoint does not hold up the others.
+   * Writes all results together. If this times out while waiting for a lock, writes the results of each endpoint
+   * separately. One locked endpoint then does not delay the results of others.
    */
   private async writeAll(
     results: readonly AttemptResult[],

@@ -1,7 +1,9 @@
 import { Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
 
-/** The first of an ordered endpoint's pending deliveries about one object. Later deliveries wait until it has ended. */
+/**
+ * The first pending delivery about one object to an ordered endpoint. Later deliveries wait until this one has ended.
+ */
 @Entity('webhook_head')
 @Index('webhook_head_delivery_index', ['deliveryId'])
 @Index('webhook_head_due_index', ['endpointId', 'dueAt'])

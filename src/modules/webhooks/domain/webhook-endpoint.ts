@@ -21,7 +21,7 @@ export interface WebhookEndpoint {
   readonly isActive: boolean;
   /** True: an event is sent only after all deliveries of earlier events of the same object have ended. */
   readonly ordered: boolean;
-  /** Reason why the engine disabled the endpoint. Null if it did not, or if the endpoint was enabled again. */
+  /** Reason why the engine disabled the endpoint. Null if the engine did not disable it, or if it was enabled again. */
   readonly disabledReason: DisabledReason | null;
   readonly metadata: Metadata;
   /** Deletion time; null: not deleted. The row stays, because deliveries refer to it. */

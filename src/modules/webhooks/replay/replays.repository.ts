@@ -20,7 +20,7 @@ export class ReplaysRepository {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Also writes to the audit log, because replays have no events. */
+  /** Inserts a replay. Also writes to the audit log, because replays have no events. */
   async insert(replay: Replay): Promise<void> {
     await this.database.insert(WebhookReplayEntity, replay);
     const { id, endpointId, fromAt, toAt, events } = replay;
@@ -51,7 +51,7 @@ export class ReplaysRepository {
     return this.database.selectOne(WebhookReplayEntity, NEXT_RUNNING, []);
   }
 
-  /** Lets the other running replays continue before this one. */
+  /** Puts a replay behind the other running replays, so that they continue first. */
   async moveBack(id: string, now: Date): Promise<void> {
     await this.database.query(MOVE_BACK, [id, now]);
   }

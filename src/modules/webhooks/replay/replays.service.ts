@@ -94,7 +94,7 @@ export class ReplaysService implements OnModuleInit {
 
   /**
    * Runs one step of the running replay whose last step is longest ago. Returns false if no replay is running. The step
-   * is one transaction, so that a step that fails has no effect and is repeated, after the steps of other replays.
+   * is one transaction, so a failed step has no effect. It is repeated after the steps of other replays.
    */
   async continueNext(): Promise<boolean> {
     let running = null as Replay | null;

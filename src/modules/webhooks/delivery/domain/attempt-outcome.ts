@@ -13,14 +13,14 @@ export type AttemptOutcome =
 
 const GONE = 410;
 
-/** Returns true if the receiver asks for the end of deliveries to its URL. */
+/** Returns true for status 410, with which the receiver asks for the end of deliveries to its URL. */
 export function isGone({ statusCode }: Reply): boolean {
   return statusCode === GONE;
 }
 
 /**
  * Classifies the reply to an attempt. Only status 2xx is a success. A redirect is a failure, because the address that
- * it leads to was not checked. 410 is a failure too: the delivery is discarded when its endpoint is disabled.
+ * it leads to was not checked. Status 410 is a failure too. Its delivery is discarded when the endpoint is disabled.
  * @param attempts number of attempts that have ended, including this one
  * @param chance random number from 0 to 1 for the jitter
  */

@@ -1,7 +1,10 @@
 import type { InstantRange } from '../../../../core/time';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'discarded'] as const;
-/** `discarded`: the endpoint was deleted or answered 410. Only `pending` can change: a retry is a new delivery. */
+/**
+ * Status of a delivery. `discarded`: the endpoint was deleted or answered 410. Only the status `pending` can change,
+ * because a retry is a new delivery.
+ */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Reason why a delivery was created: the event was dispatched, or a retry, a replay or a test was requested. */

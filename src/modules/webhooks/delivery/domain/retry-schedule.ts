@@ -22,7 +22,10 @@ export const JITTER = 0.2;
 /** Longest pause between two attempts: the last of {@link PAUSES_MS}, doubled because of `Retry-After`. */
 export const LONGEST_PAUSE_MS = 48 * HOUR_MS;
 
-/** An endpoint is disabled if all its attempts failed for this time. A gap of over two days restarts the time. */
+/**
+ * An endpoint is disabled if all its attempts failed for this time. The time starts again after more than two days
+ * without a failure.
+ */
 const FAILING_LIMIT_MS = 120 * HOUR_MS;
 
 /** @param since time of the first failure since the last success; null: none */

@@ -87,7 +87,7 @@ export class WebhookDeliveryWithAttemptsDto extends WebhookDeliveryDto {
   readonly attempts!: readonly WebhookAttemptDto[];
 }
 
-/** @param showsResponses false if the caller may not read the event, because receivers may repeat it in responses */
+/** @param showsResponses false if the caller may not read the event, because a stored response may repeat its data */
 export function toWebhookDeliveryWithAttemptsDto(
   delivery: Delivery,
   attempts: readonly NumberedAttempt[],
