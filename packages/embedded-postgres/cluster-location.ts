@@ -3,7 +3,7 @@ import { readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findServer, stopServer } from './control';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
-import { ifExists, readIfExists, writeDurably } from './files';
+import { codeOf, ifExists, readIfExists, writeDurably } from './files';
 import { canReach, isRoot, ownerOf, postgresUser, type ServerUser } from './server-user';
 import { systemDirectory } from './system-directory';
 
@@ -68,8 +68,9 @@ async function claimRecorded(directory: string, dataDirectory: string): Promise<
   const mark = join(dataDirectory, COMPLETE_MARKER_FILE);
   const other = (await readIfExists(mark))?.trim() ?? '';
   if (other === directory) return;
-  // The mark may be empty.
-  const location = other === '' ? undefined : await readIfExists(join(other, LOCATION_FILE));
+  // The mark may be empty, or name a directory that the new owner of moved data cannot enter.
+  const location =
+    other === '' ? undefined : await readIfExists(join(other, LOCATION_FILE)).catch(ifRefused);
   if (location?.trim() === dataDirectory && !(await isSame(other, directory))) {
     throw new EmbeddedPostgresError(
       `${directory} is a copy of ${other}: its file ${LOCATION_FILE} names the data of that directory, ${dataDirectory}. ` +
@@ -78,6 +79,10 @@ async function claimRecorded(directory: string, dataDirectory: string): Promise<
   }
   // In place, so that the file keeps its owner.
   await writeFile(mark, `${directory}\n`);
+}
+
+function ifRefused(error: unknown): undefined {
+  if (codeOf(error) !== 'EACCES') throw error;
 }
 
 /** Returns true if two paths lead to one directory, as with a bind mount. */

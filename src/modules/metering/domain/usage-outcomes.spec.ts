@@ -76,14 +76,4 @@ describe('the outcome of the events of a period', () => {
       }),
     );
   });
-
-  it('takes little time for the bills of two years of 600 subscriptions', () => {
-    const bills = Array.from({ length: 24 * 600 }, (_, number) => {
-      const [month, subscription] = [Math.trunc(number / 600), number % 600];
-      const at = (later: number) => new Date(Date.UTC(2024, month + later, 1, 0, subscription));
-      return { countedFromAt: at(0), endAt: at(1), upToPosition: BigInt(number % 7) };
-    });
-    const period = { startAt: new Date('2024-01-01'), endAt: new Date('2026-01-01') };
-    expect(outcomeSpans(period, bills, [])).toHaveLength(24 * 600);
-  }, 20_000);
 });

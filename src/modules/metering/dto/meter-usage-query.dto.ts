@@ -33,7 +33,7 @@ function WindowField(): PropertyDecorator {
 
 function WindowZoneField(): PropertyDecorator {
   return TimeZoneField(
-    'IANA time zone that the windows follow. Default: that of the customer; of all customers: `UTC`.',
+    'IANA time zone that the windows follow. Default: that of the customer, or `UTC` for all customers.',
     { optional: true, example: 'Europe/Paris' },
   );
 }

@@ -33,6 +33,9 @@ const HAS_MORE_EVENTS = `
   SELECT true FROM usage_event WHERE stream_id = $1 AND occurred_at >= $2 AND occurred_at < $3
   OFFSET ${MAX_RECOUNTED_EVENTS} LIMIT 1`;
 
+/** Index of the period before the windows. Only totals other than 0 carry over from it. */
+const BEFORE = 0;
+
 /** Maximum number of values in a series, over all windows. */
 const MAX_SERIES_VALUES = 100_000;
 
@@ -140,7 +143,8 @@ export class UsageReader {
     };
     const rows = await this.database.query<GroupTotalsRow>(
       `SELECT s.last_position, t.*
-       FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t ON true
+       FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t
+         ON t.number <> ${BEFORE} OR t.total <> 0
        WHERE s.id = $1
        LIMIT ${maxRows === null ? 'ALL' : maxRows + 1}`,
       [
