@@ -18,7 +18,7 @@ const MEDIA_TYPES = ['application/json', CSV_MEDIA_TYPE];
 
 const ROWS_OF_A_PAGE = '100';
 
-type CsvValue = string | number | bigint | boolean | null | undefined;
+type CsvValue = string | number | boolean | null | undefined;
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
 

@@ -15,7 +15,7 @@ interface Sender {
 export interface StallLimits {
   /** Longest time for which a client may send nothing. */
   readonly longestPauseMs: number;
-  /** Aborted when the process stops. */
+  /** Aborted when the body is refused because the process stops (a second after a body begins during a stop). */
   readonly stopping: AbortSignal;
 }
 
