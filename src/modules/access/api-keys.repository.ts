@@ -98,8 +98,8 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Stores the hash of a new secret, and remembers the hash of the present secret. The present secret still works if
-   * `key.previousExpiresAt` is set.
+   * Stores the hash of a new secret, and remembers that of the old one. The old secret works until
+   * `key.previousExpiresAt`; null: it stops at once.
    */
   async roll(key: ApiKey, hash: string): Promise<void> {
     const { lastFour, previousExpiresAt, prefix, version, updatedAt } = key;

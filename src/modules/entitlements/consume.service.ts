@@ -9,10 +9,10 @@ import type { Consumption, ConsumptionRequest } from './domain/consumption';
 
 /** Maximum number of requests in a commit for one balance. */
 const MAX_BATCH_SIZE = 500;
-/** Maximum number of requests in a commit for many balances. */
+/** Maximum number of requests in a commit that may span balances. */
 const MAX_SHARED_BATCH_SIZE = 200;
 
-/** Maximum time that a batch waits for more requests. Callers usually send the next request soon after an answer. */
+/** Longest wait after a batch for more requests. Callers usually send the next request soon after an answer. */
 const LONGEST_WAIT_MS = 2;
 
 @Injectable()

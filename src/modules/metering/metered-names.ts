@@ -22,7 +22,7 @@ export interface UncountedEvents {
 export class MeteredNames {
   private readonly logger = new Logger('usage');
   private readonly metered = new BoundedMap<string, true>(MAX_ENTRIES);
-  /** Event names without a meter, and the time until which this is cached. */
+  /** Event names without a meter, each with the time at which its cache entry ends. */
   private readonly unmetered = new BoundedMap<string, number>(MAX_ENTRIES);
   private readonly uncounted: Counter;
 

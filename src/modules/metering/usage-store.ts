@@ -59,7 +59,7 @@ export interface UsageSeriesQuery {
   readonly meter: Meter;
   /** Adjoining periods to read, in order; at least one. */
   readonly windows: readonly Period[];
-  /** Properties of `meter.groupBy` that the answer is grouped by. */
+  /** Names from `meter.groupBy` by which the answer is grouped. */
   readonly groupBy: readonly string[];
   /**
    * For a non-recurring `weighted_sum`. Values that events set from this instant on carry over into later windows. If
@@ -95,7 +95,7 @@ export interface TotalUsageQuery {
   readonly meter: Meter & { readonly aggregation: TotalledAggregation };
   /** Adjoining periods to read, in order; at least one. */
   readonly windows: readonly Period[];
-  /** Properties of `meter.groupBy` that the answer is grouped by. */
+  /** Names from `meter.groupBy` by which the answer is grouped. */
   readonly groupBy: readonly string[];
   /** Number of groups to list, those with the largest values. All other groups are combined into one entry. */
   readonly top: number;

@@ -30,9 +30,9 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Returns the key, prefixed with the id of the principal, and the fingerprint of method, path, query and body. The
- * fingerprint does not depend on the order of query parameters and body fields. It is also the same for a key in the
- * header and a key in the body.
+ * Returns the key, prefixed with the id of the principal (without a prefix for `AUTH=open`), and a fingerprint of
+ * method, path, query and body. The fingerprint ignores the order of query parameters with different names and of body
+ * fields, and the key itself, in the header or body.
  */
 export function toKeyedRequest(
   request: Request,

@@ -61,9 +61,9 @@ const COLUMN_TYPES = [
 ];
 
 /**
- * Inserts events, and numbers the events of each object in the order in which they are passed. Stores the data of
- * several events together in one row of `event_pack` if they share a pack. To save round trips, the same statement adds
- * the events to the queue of the dispatcher, and the changes to the audit log.
+ * Inserts events, and numbers the events of each object in the order in which they are passed. Events with the
+ * same `pack` number store their data in one row of `event_pack`. To save round trips, the statement also queues the
+ * events for the dispatcher, and adds their changed fields to the audit log.
  */
 const INSERT = `
   WITH added AS (

@@ -2,12 +2,12 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
 /**
- * Use of a key. `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: no text
- * needs it.
+ * Use of a key. `retiring`: the key only decrypts, until all texts are encrypted with another key. `retired`: no text
+ * needs the key.
  */
 export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 
-/** An encryption key used in this database. The encrypted sample shows if a process has the right key of this id. */
+/** An encryption key used in this database. The encrypted sample shows if a process has the same key by this id. */
 @Entity('encryption_key_use')
 @Check('encryption_key_use_status_check', `"status" IN ('in_use', 'retiring', 'retired')`)
 export class EncryptionKeyUseEntity {

@@ -16,7 +16,7 @@ export interface KeyFile {
  * Returns the encryption key in the data directory, and creates the key if there is none. All processes that use the
  * directory get the same key, even when they start at the same time.
  * @param allowNew called with the path before a key is created; throws if no key may be created
- * @throws {ConfigurationError} when the key cannot be read, and cannot be created
+ * @throws {ConfigurationError} when the key cannot be read, or cannot be created
  */
 export async function keyFileIn(
   directory: string,

@@ -19,8 +19,8 @@ const REASON = 'The subscription ended before its first invoice was paid.';
  *    used by these invoices. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
  * 3. Voids each invoice, or issues a credit note for its unpaid amount. In both cases, credit that the invoice used is
- *    returned. If this credit came from a payment that later lost money in a dispute, or was refunded at the provider,
- *    the returned credit covers the loss.
+ *    returned. If the payment behind this credit was lost in a dispute, or refunded at the provider, the loss is taken
+ *    from the returned credit.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {

@@ -20,7 +20,7 @@ export interface BillCoupon {
 export interface BillTerms {
   /** Id of the first bill. Absent in data that was stored before this field was added. */
   readonly invoiceId?: string;
-  /** Period start of the first bill; null if that invoice has no period. */
+  /** Period start of the first bill; null if the bill has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the first bill; empty if the customer was exempt or under reverse charge. */
@@ -43,7 +43,7 @@ export interface BilledByCoupon
  * is billed later gets the same ones, and stores this object in the trace of its line.
  */
 export interface BilledBy {
-  /** Period start of the first bill; null if that invoice has no period. */
+  /** Period start of the first bill; null if the bill has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the first bill; empty if the customer was exempt or under reverse charge. */

@@ -111,9 +111,9 @@ export function decideLines(
 }
 
 /**
- * Removes late usage (accepted after its period was billed) from the context if nothing else would be on the invoice,
- * and the request does not set `lateUsage`. Nothing else is on the invoice if the request has only credits and charges
- * that make no lines. Example: a change on the last date of a period that is prorated by days.
+ * Removes late usage (accepted after its period was billed) from the context if the request does not set `lateUsage`,
+ * has only credits and charges, and none of these makes a line. Example: a change, prorated by days, on the date on
+ * which the period ends.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,

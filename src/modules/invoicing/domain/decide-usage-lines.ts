@@ -33,7 +33,7 @@ export interface CountedUsage {
   readonly billed: EarlierBill | null;
 }
 
-/** Amounts that finalized, non-void invoices have billed so far for the usage of a request. */
+/** Amounts that finalized, non-void invoices have billed so far for usage of an item in a period. */
 export interface EarlierBill extends BilledUsage {
   /** The lines that billed the usage, including true-ups and usage corrections. */
   readonly lines: readonly BilledLine[];

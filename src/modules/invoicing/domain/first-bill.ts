@@ -63,9 +63,9 @@ export function termsOfBill(
 }
 
 /**
- * Returns the discounts and taxes that now apply to usage of a period that no invoice line bills yet.
- * - The stored ones (`kept`) apply while their invoice is neither void nor regenerated, or if they name no invoice.
- * - Otherwise those of `latest` apply. If `latest` has no charge, the taxes of `kept` still apply.
+ * Returns the discounts and taxes for late usage that has no line on the first bill of its period.
+ * - Those in `kept`, if `kept` names no invoice, or its invoice is neither void nor regenerated.
+ * - Otherwise those of `latest`. If `latest` has no charge, the taxes still come from `kept`.
  * @param latest the invoice of `kept`, or the newest invoice that regenerates it; undefined if `kept` has no invoice
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {

@@ -43,10 +43,9 @@ const LOCK_MONTH = `
   FOR SHARE`;
 
 /**
- * Selects a row if the window is not open and lacks events.
- * - `isUncounted` is true if events were archived before the meter was created.
- * - Otherwise, events of the hour in which the window begins were archived and deleted. This does not matter if the
- *   window begins at a whole hour ($5 is true).
+ * Selects a row if the window is not open and cannot be counted exactly.
+ * - `isUncounted` is true: events since its start were archived before the meter was created.
+ * - False: the window begins within an hour ($5 is false), and events of that hour were archived and deleted.
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"

@@ -55,6 +55,6 @@ export interface MovementQuery {
 /** Charges and refunds of a provider. Each method returns null if the provider did not answer. */
 export interface ProviderMovements {
   list(query: MovementQuery): Promise<MovementPage | null>;
-  /** Returns the current state of a charge or refund; `absent` if the provider does not know the charge or refund. */
+  /** Returns the current charge or refund; `absent`: not found, or in an unknown currency; null: the request failed. */
   read(kind: MovementKind, reference: string): Promise<CurrentMovement | 'absent' | null>;
 }
