@@ -57,6 +57,10 @@ describe('signed events of Stripe', () => {
     ['no type', { type: undefined }],
     ['no id', { id: undefined }],
     ['a number as id', { id: 5 }],
+    [
+      'the form of a thin event',
+      { object: 'v2.core.event', data: undefined, created: '2026-03-01T12:00:00Z' },
+    ],
     ['no time', { created: undefined }],
     ['a text as time', { created: 'now' }],
     ['a fraction as time', { created: 0.5 }],
