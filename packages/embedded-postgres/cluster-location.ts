@@ -51,7 +51,7 @@ export async function locateCluster(directory: string, log: Log): Promise<Cluste
   if (await canReach(directory, user)) return { dataDirectory: inside, user, isComplete: false };
   const home = await systemDirectory('clusters', user);
   await stopOrphanedServers(home, log);
-  const dataDirectory = join(home, shortHash(directory));
+  const dataDirectory = await unusedPath(join(home, shortHash(directory)));
   log(`The database server's user cannot enter ${directory}: the data goes to ${dataDirectory}`);
   return { dataDirectory, user, isComplete: false };
 }
@@ -68,10 +68,7 @@ async function claimRecorded(directory: string, dataDirectory: string): Promise<
   const mark = join(dataDirectory, COMPLETE_MARKER_FILE);
   const other = (await readIfExists(mark))?.trim() ?? '';
   if (other === directory) return;
-  // The mark may be empty, or name a directory that the new owner of moved data cannot enter.
-  const location =
-    other === '' ? undefined : await readIfExists(join(other, LOCATION_FILE)).catch(ifRefused);
-  if (location?.trim() === dataDirectory && !(await isSame(other, directory))) {
+  if ((await isRecordedBy(other, dataDirectory)) && !(await isSame(other, directory))) {
     throw new EmbeddedPostgresError(
       `${directory} is a copy of ${other}: its file ${LOCATION_FILE} names the data of that directory, ${dataDirectory}. ` +
         `To use a copy of the data, write its path to that file; to replace ${other}, move it away first.`,
@@ -81,14 +78,26 @@ async function claimRecorded(directory: string, dataDirectory: string): Promise<
   await writeFile(mark, `${directory}\n`);
 }
 
+/**
+ * Returns true if the location file of `directory` names the data. `directory` comes from a mark: it may be empty, or
+ * name a directory that the new owner of moved data cannot enter.
+ */
+async function isRecordedBy(directory: string, dataDirectory: string): Promise<boolean> {
+  if (directory === '') return false;
+  const location = await readIfExists(join(directory, LOCATION_FILE)).catch(ifRefused);
+  return location !== undefined && isSame(location.trim(), dataDirectory);
+}
+
 function ifRefused(error: unknown): undefined {
   if (codeOf(error) !== 'EACCES') throw error;
 }
 
 /** Returns true if two paths lead to one directory, as with a bind mount. */
 async function isSame(one: string, other: string): Promise<boolean> {
-  const [a, b] = await Promise.all([stat(one), stat(other)]);
-  return a.dev === b.dev && a.ino === b.ino;
+  const [a, b] = await Promise.all(
+    [one, other].map((path) => ifExists(stat(path)).catch(ifRefused)),
+  );
+  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 }
 
 async function existingCluster(dataDirectory: string): Promise<Cluster> {
@@ -105,6 +114,16 @@ function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
+/**
+ * Returns `path`, or adds the first number that makes it unused. Data that is already there belongs to a directory that
+ * had the same path, and was deleted or renamed. A renamed directory still uses its data.
+ */
+async function unusedPath(path: string, number = 1): Promise<string> {
+  const numbered = number === 1 ? path : `${path}-${number}`;
+  const isUsed = (await ifExists(stat(numbered))) !== undefined;
+  return isUsed ? unusedPath(path, number + 1) : numbered;
+}
+
 /** Writes the location file, if the cluster is not in the engine's directory. */
 export async function recordLocation(directory: string, dataDirectory: string): Promise<void> {
   if (dataDirectory.startsWith(join(directory, '/'))) return;
@@ -112,31 +131,28 @@ export async function recordLocation(directory: string, dataDirectory: string): 
 }
 
 /**
- * Makes room for a new cluster. If a directory already exists at its path, stops the server of that directory and
- * renames the directory: it is an unfinished cluster, or it belonged to a deleted engine directory with the same path.
- * It is not deleted, because it may contain data.
+ * Makes room for a new cluster. If an unfinished one already exists at its path, stops its server and renames it. It is
+ * not deleted, because it may contain data.
  */
-export async function setAsideOldCluster(dataDirectory: string, log: Log): Promise<void> {
+export async function setAsideUnfinished(dataDirectory: string, log: Log): Promise<void> {
   if ((await ifExists(stat(dataDirectory))) === undefined) return;
   await stopServer(dataDirectory);
   const aside = `${dataDirectory}.set-aside-${randomUUID().slice(0, 8)}`;
   await rename(dataDirectory, aside);
-  log(
-    `Set ${dataDirectory} aside as ${aside}: it is unfinished, or of a directory that was deleted`,
-  );
+  log(`Set ${dataDirectory} aside as ${aside}: it is unfinished`);
 }
 
 /**
- * Stops servers that are left over after their engine was killed and its directory deleted. Such a server does not end
- * by itself, because its data files still exist: they are in the system directory.
+ * Stops servers that are left over after their engine was killed and its directory deleted or replaced. Such a server
+ * does not end by itself, because its data files still exist: they are in the system directory.
  */
 async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {
     const dataDirectory = join(home, name);
-    const directory = await readIfExists(join(dataDirectory, COMPLETE_MARKER_FILE));
-    if (directory === undefined || (await ifExists(stat(directory.trim()))) !== undefined) continue;
+    const directory = (await readIfExists(join(dataDirectory, COMPLETE_MARKER_FILE)))?.trim() ?? '';
+    if (directory === '' || (await isRecordedBy(directory, dataDirectory))) continue;
     if ((await findServer(dataDirectory)) === undefined) continue;
-    log(`Stopping the server in ${dataDirectory}: ${directory.trim()} was deleted`);
+    log(`Stopping the server in ${dataDirectory}: ${directory} was deleted or replaced`);
     await stopServer(dataDirectory);
   }
 }

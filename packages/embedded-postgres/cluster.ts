@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Binaries } from './binaries';
 import {
   COMPLETE_MARKER_FILE,
-  setAsideOldCluster,
+  setAsideUnfinished,
   recordLocation,
   type Cluster,
 } from './cluster-location';
@@ -70,7 +70,7 @@ export async function assertSameVersion(cluster: Cluster, binaries: Binaries): P
 export async function initialiseCluster(task: NewCluster): Promise<void> {
   const { dataDirectory, user } = task.cluster;
   await removeStagingDirectories(dataDirectory);
-  await setAsideOldCluster(dataDirectory, task.log);
+  await setAsideUnfinished(dataDirectory, task.log);
   task.log(`Making a PostgreSQL ${task.binaries.majorVersion} cluster in ${dataDirectory}`);
   const staging = await mkdtemp(stagingPrefix(dataDirectory));
   try {

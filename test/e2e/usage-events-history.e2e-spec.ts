@@ -389,7 +389,11 @@ describe('stored usage events', () => {
         .get(`/v1/meters/${meter}/usage`)
         .query({ ...query, customer_id: customer });
       expect((answer.body as { data: unknown[] }).data).toHaveLength(100_000);
-      refused(await usageOf(meter, { ...query, customer_id: other }), 422, 'too_many_windows');
+      const tooMany = await usageOf(meter, { ...query, customer_id: other });
+      refused(tooMany, 422, 'too_many_windows');
+      expect((tooMany.body as { detail: string }).detail).toContain(
+        'longer windows or fewer groups',
+      );
       const byDay = await usageOf(meter, { ...query, customer_id: other, window: 'day' });
       expect((byDay.body as { data: unknown[] }).data).toHaveLength(51 * 84);
       await usageOf(meter, { ...hours, customer_id: other }).expect(200);

@@ -81,8 +81,10 @@ export const tooManyWindows = defineProblem({
   title: 'The period has too many windows',
   meaning:
     'An answer has at most 2,000 windows and 100,000 values, and grouped revenue at most 10,000 windows times `limit`. Request a shorter period or longer windows.',
-  detail: (max: number, what?: string) =>
-    `The period has more than ${max} ${what ?? 'windows of this length'}. Request a shorter period or longer windows.`,
+  detail: (max: number, counted: 'windows' | 'values' = 'windows') =>
+    counted === 'windows'
+      ? `The period has more than ${max} windows of this length. Request a shorter period or longer windows.`
+      : `The answer has more than ${max} values, one per window and group. Request a shorter period, longer windows or fewer groups.`,
 });
 
 export const unknownGroup = defineProblem({

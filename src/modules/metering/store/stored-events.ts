@@ -49,7 +49,8 @@ const COUNTED = `
 
 /** Sorts the events once. Pages would sort all events of one timestamp for each page, because no index has `position`. */
 const OPEN_COUNTED = `DECLARE counted_events NO SCROLL CURSOR FOR ${COUNTED}`;
-const NEXT_COUNTED = 'FETCH 1000 FROM counted_events';
+const FETCHED_EVENTS = 1_000;
+const NEXT_COUNTED = `FETCH ${FETCHED_EVENTS} FROM counted_events`;
 const CLOSE_COUNTED = 'CLOSE counted_events';
 
 /**
@@ -114,11 +115,11 @@ export class StoredEvents {
     const parameters = await this.countedParameters(query, null, null);
     if (parameters === null) return;
     await this.database.query(OPEN_COUNTED, parameters);
-    for (;;) {
-      const rows = await this.database.query<CountedRow>(NEXT_COUNTED);
-      if (rows.length === 0) break;
+    let rows: readonly CountedRow[];
+    do {
+      rows = await this.database.query<CountedRow>(NEXT_COUNTED);
       yield rows.map(toCountedEvent);
-    }
+    } while (rows.length === FETCHED_EVENTS);
     await this.database.query(CLOSE_COUNTED);
   }
 

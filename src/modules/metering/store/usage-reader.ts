@@ -163,8 +163,7 @@ export class UsageReader {
   }
 }
 
-const tooManyValues = (): ProblemError =>
-  tooManyWindows(MAX_SERIES_VALUES, 'values, one per window and group');
+const tooManyValues = (): ProblemError => tooManyWindows(MAX_SERIES_VALUES, 'values');
 
 /** @throws {ProblemError} `too_many_windows` */
 function collect(
