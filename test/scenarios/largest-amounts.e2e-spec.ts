@@ -125,6 +125,27 @@ describe('an invoice beyond the largest amount', () => {
     expect((await story.invoices()).map(({ total }) => total)).toContain(LARGEST);
   });
 
+  it('is refused at the start, where a price exceeds it before its maximum', async () => {
+    const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
+    const { id: plan_id } = await story.planOf([
+      {
+        name: 'Seats',
+        model: 'per_unit',
+        timing: 'in_advance',
+        unit_amount: String(LARGEST),
+        maximum_amount: 5_000,
+      },
+    ]);
+    const start = (quantity: string) =>
+      engine.http
+        .post('/v1/subscriptions')
+        .send({ customer_id: story.customerId, plan_id, quantity, trial_days: 14 });
+    expect((await start('2')).body).toMatchObject({ status: 422, code: 'subscription_too_large' });
+    await start('1').expect(201);
+    await story.advance('2026-01-20T00:00:00.000Z');
+    expect((await story.invoices()).map(({ total }) => total)).toContain(5_000);
+  });
+
   /**
    * Begins a plan that bills the largest amount in advance and again for usage, and uses it. The change bills that usage, and
    * credits most of the advance.

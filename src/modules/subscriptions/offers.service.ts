@@ -159,11 +159,15 @@ function assertFits(
  * recurring revenue per month as an integer.
  */
 function assertBillable(offer: Offer): void {
-  const amounts = offer.items
-    .filter((item) => !isMetered(item))
-    .map(({ price, quantity }) => periodAmountOf(price, quantity));
+  const items = offer.items.filter((item) => !isMetered(item));
+  const amounts = items.map(({ price, quantity }) => periodAmountOf(price, quantity));
+  // A maximum lowers the invoice with a line of its own, so the line before it must fit as well.
+  const unlimited = items.map(({ price, quantity }) =>
+    periodAmountOf({ ...price, minimumMinor: null, maximumMinor: null }, quantity),
+  );
   const total = amounts.reduce((sum, amount) => sum + amount, 0n);
-  if (![total, monthlyAmountOf(total, offer)].every(isWireSafe)) throw subscriptionTooLarge();
+  if (![...unlimited, total, monthlyAmountOf(total, offer)].every(isWireSafe))
+    throw subscriptionTooLarge();
 }
 
 function toSoldPrice(price: CatalogPrice): SoldPrice {

@@ -347,6 +347,25 @@ describe('the layout of an invoice', () => {
     expect(printed.filter((word) => /^w\d+$/.test(word))).toEqual(description.split(' '));
   });
 
+  it('prints the widest figures smaller, so that a description has room beside them', () => {
+    const lines = [
+      {
+        description: 'Storage of the region Europe West',
+        period: null,
+        quantity: '1,234,567,890,123.123456',
+        unitPrice: '0.0000000000001234567',
+        discount: '-90,071,992,547,409.91',
+        taxRates: '12.3456% + 5.1234% + 2.1234%',
+        amount: '90,071,992,547,409.91',
+      },
+    ];
+    const [page, ...others] = layOut({ ...documentOf({}), lines }, TYPEFACE);
+    expect(others).toEqual([]);
+    expect(wordsOn(page)).toContain('Storage of the region');
+    const [quantity] = textsOn(page).filter(({ text }) => text === lines[0]?.quantity);
+    expect(quantity?.x).toBeGreaterThanOrEqual(48 + 120);
+  });
+
   it('leaves out columns in which nothing stands', () => {
     const lines = [lineOf({ quantity: null, unitAmount: null })];
     const words = wordsOn(pagesOf({ lines, taxRates: [] })[0]);

@@ -10,6 +10,8 @@ const GUTTER_PT = 12;
 const ROW_GAP_PT = 5;
 /** Largest width of a figure, in points. Wider figures are printed smaller, to leave room for the description. */
 const WIDEST_FIGURE_PT = 92;
+/** If figures leave less than this width for the description, in points, they are printed smaller still. */
+const NARROWEST_DESCRIPTION_PT = 120;
 
 type Figure = Exclude<keyof DocumentLine, 'description' | 'period'>;
 
@@ -33,7 +35,7 @@ const FIGURES: readonly (readonly [figure: Figure, heading: string])[] = [
  * headings.
  */
 export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
-  const { columns, descriptionWidth } = columnsOf(document.lines, sheet);
+  const { columns, descriptionWidth, widest } = columnsOf(document.lines, sheet);
   const headings = (): void => {
     sheet.textAt('Description', HEADING, sheet.left);
     for (const { heading, right } of columns) sheet.textAtRight(heading, HEADING, right);
@@ -55,7 +57,7 @@ export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: 
     const height = rows.reduce((sum, { style }) => sum + sheet.lineHeightOf(style), 0);
     if (!sheet.fits(height)) turn();
     for (const { right, figure } of columns) {
-      sheet.textAtRight(line[figure], fitted(line[figure], sheet), right);
+      sheet.textAtRight(line[figure], fitted(line[figure], widest, sheet), right);
     }
     for (const { text, style } of rows) {
       if (!sheet.fits(sheet.lineHeightOf(style))) turn();
@@ -83,27 +85,37 @@ export function textsOf(
   }));
 }
 
-function fitted(text: string, sheet: Sheet): TextStyle {
+function fitted(text: string, widest: number, sheet: Sheet): TextStyle {
   const width = sheet.widthOf(text, CELL);
-  return width <= WIDEST_FIGURE_PT
-    ? CELL
-    : { ...CELL, sizePt: (CELL.sizePt * WIDEST_FIGURE_PT) / width };
+  return width <= widest ? CELL : { ...CELL, sizePt: (CELL.sizePt * widest) / width };
 }
 
-function columnsOf(
-  lines: readonly DocumentLine[],
-  sheet: Sheet,
-): { readonly columns: readonly Column[]; readonly descriptionWidth: number } {
+interface TableColumns {
+  readonly columns: readonly Column[];
+  readonly descriptionWidth: number;
+  /** Largest width of a figure in these columns. */
+  readonly widest: number;
+}
+
+function columnsOf(lines: readonly DocumentLine[], sheet: Sheet): TableColumns {
+  const columns = columnsUpTo(WIDEST_FIGURE_PT, lines, sheet);
+  if (columns.descriptionWidth >= NARROWEST_DESCRIPTION_PT) return columns;
+  const share = (sheet.width - NARROWEST_DESCRIPTION_PT) / columns.columns.length;
+  return columnsUpTo(share - GUTTER_PT, lines, sheet);
+}
+
+function columnsUpTo(widest: number, lines: readonly DocumentLine[], sheet: Sheet): TableColumns {
   let right = sheet.right;
   const columns: Column[] = [];
   for (const [figure, heading] of FIGURES.toReversed()) {
     if (figure !== 'amount' && lines.every((line) => line[figure] === '')) continue;
     columns.unshift({ heading, figure, right });
-    const widest = lines.reduce(
-      (width, line) => Math.max(width, sheet.widthOf(line[figure], fitted(line[figure], sheet))),
+    const width = lines.reduce(
+      (most, line) =>
+        Math.max(most, sheet.widthOf(line[figure], fitted(line[figure], widest, sheet))),
       sheet.widthOf(heading, HEADING),
     );
-    right -= widest + GUTTER_PT;
+    right -= width + GUTTER_PT;
   }
-  return { columns, descriptionWidth: right - sheet.left };
+  return { columns, descriptionWidth: right - sheet.left, widest };
 }
