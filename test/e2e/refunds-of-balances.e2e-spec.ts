@@ -1,7 +1,9 @@
 import { Client } from 'pg';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
+import { ProviderRefundsService } from '../../src/modules/refunds/provider-refunds.service';
 import { RefundsService } from '../../src/modules/refunds/refunds.service';
+import { recordDispute } from '../support/disputes';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
@@ -274,6 +276,52 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     await settle(made, 'failed');
     await succeedLate(made);
     expect(await balanceOf(story)).toEqual([600, 0]);
+  });
+
+  it('takes used credit of its payment from notes if it succeeds late', async () => {
+    const story = await begin();
+    const payment = await pay(story, null, 1_000, 'refund_pending');
+    const invoice = await bill(story, 400);
+    await credit(invoice, 300);
+    const made = await refund(payment, 900);
+    await settle(made, 'failed');
+    expect(await balanceOf(story)).toEqual([900, 0]);
+    await succeedLate(made);
+    expect(await balanceOf(story)).toEqual([0, 0]);
+  });
+
+  it('takes the same credit if it succeeds late, after a dispute took money of its payment', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 3_000);
+    const payment = await pay(story, invoice.id, 3_000, 'refund_pending');
+    await credit(invoice, 2_500);
+    const made = await refund(payment, 1_000);
+    expect(await balanceOf(story)).toEqual([2_500, 500]);
+    await settle(made, 'failed');
+    await recordDispute(engine, payment, {
+      ...{ providerReference: `dp_${payment}`, status: 'lost', reason: null },
+      ...{ amount: 1_000n, amountWithdrawn: 1_000n, amountReinstated: 0n },
+      ...{ isRefundable: false, evidenceDueAt: null },
+    });
+    await succeedLate(made);
+    expect(await balanceOf(story)).toEqual([2_000, 0]);
+  });
+
+  it('leaves credit of notes alone if it succeeds late, but was made at the provider', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 1_000);
+    const payment = await pay(story, invoice.id, 1_000, 'refund_pending');
+    await credit(invoice, 800);
+    const reference = `re_${payment}`;
+    const found = { reference, refundId: null, amount: 900n, reason: null, outcome: PAID };
+    await engine.app.get(ProviderRefundsService).record(payment, found, 0);
+    const { body } = await engine.http.get(`/v1/refunds?payment_id=${payment}`).expect(200);
+    const [made = {}] = (body as { data: object[] }).data;
+    expect(made).toMatchObject({ source: 'provider', status: 'pending' });
+    await report(made, RETURNED);
+    expect(await balanceOf(story)).toEqual([800, 0]);
+    await succeedLate(made);
+    expect(await balanceOf(story)).toEqual([800, 0]);
   });
 
   it('and invoices at the same time spend the credit once', async () => {

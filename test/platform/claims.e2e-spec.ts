@@ -81,6 +81,20 @@ describe('claimed work', () => {
     expect((body as { data: unknown[] }).data).toHaveLength(2);
   });
 
+  it('is taken over while another transaction refers to it', async () => {
+    const id = await subscribe();
+    for (const engine of [first, second]) engine.clock.set(RENEWED_AT);
+    expect(await claimSubscriptions()).toEqual([id]);
+    await first.close();
+    const letContinue = await openTransaction(second.database, () =>
+      second.database.query('SELECT FROM subscription FOR KEY SHARE'),
+    );
+    await takeOver();
+    await letContinue();
+    const leases = await second.database.query('SELECT lease_ends_at FROM subscription');
+    expect(leases).toEqual([{ lease_ends_at: second.clock.now() }]);
+  });
+
   it('keeps the lease that another process took since', async () => {
     const id = await subscribe();
     for (const engine of [first, second]) engine.clock.set(RENEWED_AT);

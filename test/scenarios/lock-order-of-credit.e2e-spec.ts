@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { recordDispute } from '../support/disputes';
 import { lockLaterRows } from '../support/lock-waits';
 import { type Invoice, post, startTestApp, Story, type TestApp } from '../support/story';
 
@@ -8,8 +9,9 @@ const START = '2026-03-01T00:00:00.000Z';
 const ACCESS_HELD = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE';
 const CREDIT_HELD = 'SELECT FROM credit_grant WHERE customer_id = $1 FOR UPDATE';
 const CREDIT = `${CREDIT_HELD} NOWAIT`;
-const NOTE_NUMBERS = `
-  SELECT FROM invoice_series WHERE name = 'TEST-CN' AND $1::text <> '' FOR UPDATE NOWAIT`;
+const numbersOf = (series: string): string =>
+  `SELECT FROM invoice_series WHERE name = '${series}' AND $1::text <> '' FOR UPDATE NOWAIT`;
+const NOTE_NUMBERS = numbersOf('TEST-CN');
 
 /** While a request waits for rows that come first, it has not locked rows that come later. */
 describe('the order of locks is kept for credit and for the numbers of credit notes', () => {
@@ -48,14 +50,27 @@ describe('the order of locks is kept for credit and for the numbers of credit no
       ...{ customer_id, invoice_id, amount, currency: 'USD', provider: 'sandbox' },
     });
 
-  /** Subscribes a customer on a test clock to a plan, and returns the first invoice. */
+  /** Subscribes a customer, the one of the story by default, to a plan. Returns the first invoice. */
   async function bill(story: Story, amount: number, fields: object) {
-    const { id } = await story.subscribe(await story.plan(amount), { ...fields });
+    const { customerId: customer_id } = story;
+    const plan_id = await story.plan(amount);
+    const { id } = await post(engine, '/v1/subscriptions', { customer_id, plan_id, ...fields });
     const { body } = await engine.http.get(`/v1/invoices?subscription_id=${id}`);
     const [{ id: invoice } = { id: '' }] = (body as { data: Invoice[] }).data;
     const read = await engine.http.get(`/v1/invoices/${invoice}`).expect(200);
     return { ...(read.body as Invoice), subscriptionId: id };
   }
+  /** Returns a story and a customer without a test clock. */
+  async function inRealTime() {
+    const story = await Story.begin(engine, START);
+    engine.clock.set(START);
+    const { id: customer_id } = await post(engine, '/v1/customers', { name: 'Ben' });
+    return { story, customer_id };
+  }
+  const runDue = async () => {
+    await engine.app.get(DueSubscriptions).runDue();
+    return { status: 200 };
+  };
 
   it('by a credit note that activates a subscription, which is numbered last', async () => {
     const story = await Story.begin(engine, START);
@@ -87,6 +102,30 @@ describe('the order of locks is kept for credit and for the numbers of credit no
     const { id } = await bill(story, 5_000, waiting);
     const cancel = () => engine.http.post(`/v1/invoices/${id}/void`).send({});
     expect(await lockLater(story.customerId, [ACCESS_HELD, CREDIT], cancel)).toBe(1);
+  });
+
+  it('by expired first payments, whose note is numbered after a void', async () => {
+    const { story, customer_id } = await inRealTime();
+    const own = { ...waiting, customer_id };
+    await credit(await bill(story, 5_000, own), 100).expect(201);
+    await pay(customer_id, 700);
+    await bill(story, 5_000, own);
+    engine.clock.set('2026-03-20T00:00:00.000Z');
+    expect(await lockLater(customer_id, [CREDIT_HELD, numbersOf('CN')], runDue)).toBe(1);
+  });
+
+  it('by an expired first payment, whose note covers a loss', async () => {
+    const { story, customer_id } = await inRealTime();
+    const { id: payment } = await pay(customer_id, 700);
+    await credit(await bill(story, 5_000, { ...waiting, customer_id }), 100).expect(201);
+    await recordDispute(engine, payment, {
+      ...{ providerReference: `dp_${payment}`, status: 'lost', reason: null },
+      ...{ amount: 700n, amountWithdrawn: 700n, amountReinstated: 0n },
+      ...{ isRefundable: false, evidenceDueAt: null },
+    });
+    await pay(customer_id, 50);
+    engine.clock.set('2026-03-20T00:00:00.000Z');
+    expect(await lockLater(customer_id, [CREDIT_HELD, numbersOf('CN')], runDue)).toBe(1);
   });
 
   it('by a command that finds the first payment expired', async () => {
@@ -135,6 +174,38 @@ describe('the order of locks is kept for credit and for the numbers of credit no
     engine.clock.set('2026-05-01T00:00:00.000Z');
     const cancel = () => engine.http.post(`/v1/subscriptions/${id}/cancel`).send({ when: 'now' });
     const paid = 'SELECT FROM payment WHERE customer_id = $1 AND amount_applied > 0 FOR UPDATE';
+    expect(await lockLater(customer_id, [paid, CREDIT], cancel)).toBe(1);
+  });
+
+  it('by a command that finds an end due, which credits a paid invoice', async () => {
+    const { story, customer_id } = await inRealTime();
+    const first = await bill(story, 5_000, { ...sent, customer_id });
+    await pay(customer_id, 5_000, first.id);
+    await pay(customer_id, 10);
+    const command = (name: string, body: object) =>
+      engine.http.post(`/v1/subscriptions/${first.subscriptionId}/${name}`).send(body);
+    const end = { when: 'at', at: '2026-03-20T00:00:00.000Z', credit_unused: true };
+    await command('cancel', end).expect(200);
+    engine.clock.set('2026-03-20T00:00:01.000Z');
+    const change = async () => {
+      const refused = await command('uncancel', {});
+      expect(refused.body).toMatchObject({ code: 'subscription_not_canceling' });
+      return { status: 200 };
+    };
+    const paid = 'SELECT FROM payment WHERE customer_id = $1 AND amount_applied > 0 FOR UPDATE';
+    expect(await lockLater(customer_id, [paid, CREDIT], change)).toBe(1);
+  });
+
+  it('by a command that finds a renewal due, and credits what money without an invoice paid', async () => {
+    const { story, customer_id } = await inRealTime();
+    const { subscriptionId } = await bill(story, 5_000, { ...sent, customer_id });
+    await pay(customer_id, 900);
+    engine.clock.set('2026-04-01T00:00:01.000Z');
+    const cancel = () =>
+      engine.http
+        .post(`/v1/subscriptions/${subscriptionId}/cancel`)
+        .send({ when: 'now', credit_unused: true });
+    const paid = 'SELECT FROM payment WHERE customer_id = $1 FOR UPDATE';
     expect(await lockLater(customer_id, [paid, CREDIT], cancel)).toBe(1);
   });
 });

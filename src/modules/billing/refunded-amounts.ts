@@ -38,6 +38,15 @@ export class RefundedAmounts {
     return { refunded: await this.payments.lockRefunded(invoiceIds), ...found };
   }
 
+  /**
+   * Locks the payments that `lock` locks, and those that the available credit of a customer came from. Call it before a
+   * transaction makes several invoices, because a later one may credit an earlier one that used this credit.
+   */
+  async lockWithCredit(decision: CreditSources, customerId: string): Promise<void> {
+    const { invoiceIds } = await this.sourcesOf(decision);
+    await this.payments.lockSources(invoiceIds, customerId);
+  }
+
   /** Returns the same as `lock`, without locks. Used for previews. */
   async read(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);

@@ -86,6 +86,11 @@ export class CreditBalanceService {
     return this.grants.sourcesOf(creditIds);
   }
 
+  /** Returns the ids of the invoices, credit notes and payments that the available credit of a customer came from. */
+  async availableSourcesOf(customerId: string): Promise<readonly string[]> {
+    return (await this.grants.open([customerId], false)).map(({ sourceId }) => sourceId);
+  }
+
   /**
    * Returns the credit that these invoices used, less the amounts that {@link takeOfNote} took of their credit notes.
    */

@@ -144,8 +144,8 @@ export class CreditNotesService {
 
   /**
    * Credits everything that is still left of an open invoice. The note first lowers the amount owed; the rest becomes
-   * credit of the customer. Runs in the caller's transaction, which has locked the invoice and has already
-   * turned the money paid for it into credit of the customer.
+   * credit of the customer. Runs in the caller's transaction, which has locked the invoice and the available credit of
+   * the customer, and has already turned the money paid for the invoice into credit.
    * @param before the invoice before its payments became credit; the event shows it as the previous state
    */
   async creditUnpaid(before: Invoice, reason: string, now: Date): Promise<CreditNote> {

@@ -34,6 +34,14 @@ export interface Refundable {
   readonly refundableAmount: bigint;
 }
 
+/** A refund that succeeded after it was recorded as failed or canceled. `amount` is in minor units. */
+interface LateRefund {
+  readonly refundId: string;
+  readonly paymentId: string;
+  readonly amount: bigint;
+  readonly isMadeAtProvider: boolean;
+}
+
 const remainingOf = (credits: readonly { readonly remaining: bigint }[]): bigint =>
   credits.reduce((total, { remaining }) => total + remaining, 0n);
 
@@ -120,27 +128,30 @@ export class PaymentRefundsService {
 
   /**
    * Reserves an amount of a payment, in the caller's transaction, for a refund that succeeded late: it was recorded as
-   * failed or canceled. Takes the same parts as {@link reserve}, because the failure gave them back. Ignores amounts
+   * failed or canceled. Takes the same parts as when the refund was stored, because the failure gave them back: those
+   * of {@link reserve}, or those of {@link reserveForProviderRefund} if it was made at the provider. Ignores amounts
    * lost in disputes, and credit that is used or missing, because the money has moved already. The caller has locked
    * the payment and the others of its invoice.
+   * @returns the changed payment, and the time of the change on the customer's clock
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
-  async reserveForLateSuccess(
-    refundId: string,
-    paymentId: string,
-    amount: bigint,
-    now: Date,
-  ): Promise<Payment> {
+  async reserveForLateSuccess({
+    refundId,
+    paymentId,
+    amount,
+    isMadeAtProvider,
+  }: LateRefund): Promise<{ readonly payment: Payment; readonly at: Date }> {
     const { payment: before, others, used } = await this.lockRefundable(paymentId);
+    const at = await this.records.followingTimeOf(before);
     const left = { ...before, amountLost: 0n };
     const payment =
-      (await this.payments.reserveForProviderRefund(paymentId, amount, now)) ??
+      (await this.payments.reserveForProviderRefund(paymentId, amount, at)) ??
       raise(refundAmountExceedsRefundable(refundableOf(left, 0n)));
     const beyond = amount - lesser(amount, refundableOf(left, used.usedMinor));
-    const ofOthers = lesser(beyond, remainingOf(others));
+    const ofOthers = isMadeAtProvider ? 0n : lesser(beyond, remainingOf(others));
     if (!isAllApplied(payment)) await this.credit.reserve(paymentId, amount - ofOthers);
     await this.credit.reserveOthers({ refundId, paymentId }, ofOthers, others);
-    return payment;
+    return { payment, at };
   }
 
   /**

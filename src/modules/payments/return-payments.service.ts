@@ -48,6 +48,19 @@ export class ReturnPaymentsService {
     return this.refundedOf(invoiceIds, 'lockAppliedTo');
   }
 
+  /**
+   * Locks the payments that {@link lockRefunded} locks, and those that the available credit of a customer came from,
+   * until the caller's transaction ends.
+   */
+  async lockSources(invoiceIds: readonly string[], customerId: string): Promise<void> {
+    const used = await this.credit.usesOf(invoiceIds);
+    const sourceIds = await this.credit.availableSourcesOf(customerId);
+    await this.payments.lockAppliedTo(invoiceIds, [
+      ...used.map(({ sourceId }) => sourceId),
+      ...sourceIds,
+    ]);
+  }
+
   /** Returns the same amounts as {@link lockRefunded}, but locks nothing. */
   findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     return this.refundedOf(invoiceIds, 'findAppliedTo');

@@ -55,20 +55,20 @@ export class SettleRefundService {
    */
   async correct(id: string, reference: string, discrepancy: Discrepancy): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
-    const { paymentId, amount } = found;
-    const locked = await this.payments.lock(paymentId);
+    const { paymentId, amount, source } = found;
     const recorded = await this.refunds.findByReference(paymentId, reference);
     if (recorded !== null && recorded.id !== id) {
       throw discrepancyNotApplicable(discrepancy, { recordedId: recorded.id });
     }
-    const now = await this.payments.followingTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
     // The failure released the reserved amount, so it is reserved again.
-    const payment = await this.paymentRefunds.reserveForLateSuccess(id, paymentId, amount, now);
-    const after = correctedToSucceeded(before, reference, now);
+    const isMadeAtProvider = source === 'provider';
+    const late = { refundId: id, paymentId, amount, isMadeAtProvider };
+    const { payment, at } = await this.paymentRefunds.reserveForLateSuccess(late);
+    const after = correctedToSucceeded(before, reference, at);
     await this.refunds.updateOutcome(after);
-    await this.outcomes.apply(before, after, payment, changedAt(now, before));
+    await this.outcomes.apply(before, after, payment, changedAt(at, before));
   }
 
   /**

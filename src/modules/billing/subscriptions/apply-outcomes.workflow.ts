@@ -14,6 +14,7 @@ import {
   SUBSCRIPTION_TRANSITIONS,
   SubscriptionsRepository,
 } from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
 import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
 import { VoidUnpaidInvoicesWorkflow } from '../invoices/void-unpaid-invoices.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
@@ -30,7 +31,8 @@ interface Applied extends Decision {
  * next number until this transaction ends.
  *
  * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
- *    correct, so that no money is both refunded and credited.
+ *    correct, so that no money is both refunded and credited. If step 6 has invoices, also calls
+ *    {@link BillingLocks.lockBeforeInvoices}, because its credit notes get numbers before step 7.
  * 2. Finalizes drafts with charges in advance, if a decision credits these charges or shortens their period.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Locks the usage that entitlement balances count and that the invoices bill. Updates the entitlement balances.
@@ -44,6 +46,7 @@ interface Applied extends Decision {
 export class ApplyOutcomesWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
+    private readonly locks: BillingLocks,
     private readonly derivedState: DerivedState,
     private readonly issueInvoice: IssueInvoiceService,
     private readonly refundedAmounts: RefundedAmounts,
@@ -70,6 +73,9 @@ export class ApplyOutcomesWorkflow {
       credits: decisions.flatMap(({ outcome }) => creditsOf(outcome)),
       subscriptionIds: decisions.map(({ before }) => before.id),
     });
+    if (givenUp.length > 0) {
+      await this.locks.lockBeforeInvoices(decisions.map(({ before }) => before));
+    }
     await this.prepaidDrafts.finalize(decisions, givenBack, now);
     const decided = decisions.map(({ before, outcome }) => {
       const after = nextVersion(before, now, outcome.subscription);

@@ -160,6 +160,7 @@ export class RenewSubscriptionsWorkflow {
     const overdue = periodsOverdue(current, now, MAX_PERIODS_PER_REQUEST + 1);
     if (overdue > MAX_PERIODS_PER_REQUEST && current.renewalFailureCode === null)
       throw subscriptionBehind(current);
+    if (isDue(current, now)) await this.lockBeforeDueWork(current, now);
     const latest = await this.runDueWork(current, now);
     if (isDue(latest, now)) throw subscriptionBehind(current);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
@@ -169,21 +170,31 @@ export class RenewSubscriptionsWorkflow {
 
   /**
    * Does at most {@link MAX_STEPS_PER_REQUEST} pieces of due work of a subscription that the caller's transaction has
-   * locked or created. Returns the changed subscription.
+   * locked or created. The caller has called {@link BillingLocks.lockBeforeInvoices} if several invoices may be due.
+   * Returns the changed subscription.
    */
   async runDueWork(subscription: Subscription, now: Date): Promise<Subscription> {
     let latest = subscription;
-    // An expiry makes no invoice. It locks payments, which come before credit.
-    if (isDue(latest, now) && !isAwaitingPayment(latest)) {
-      // The first renewal may bill late usage, and locks the payments of its invoices.
-      await this.refundedAmounts.lock({ subscriptionIds: [latest.id] });
-      await this.locks.lockBeforeInvoices([latest]);
-    }
     for (let done = 0; done < MAX_STEPS_PER_REQUEST && isDue(latest, now); done += 1) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;
     }
     return latest;
+  }
+
+  /**
+   * Locks payments, then the access version, usage and credit, before the due work of a subscription makes its first
+   * invoice. Payments come before credit, and the due work or the command can credit what is paid already, correct billed
+   * usage, or credit a new invoice that used credit. Does nothing for an expiry, which locks its own payments first.
+   */
+  private async lockBeforeDueWork(subscription: Subscription, now: Date): Promise<void> {
+    if (isAwaitingPayment(subscription)) return;
+    const { id, customerId, nextBillingAt } = subscription;
+    const items = (await this.subscriptions.lockSnapshot(id))?.items ?? [];
+    const unusedFrom = nextBillingAt ?? now;
+    const credits = items.map((item) => ({ itemId: item.id, unusedFrom }));
+    await this.refundedAmounts.lockWithCredit({ credits, subscriptionIds: [id] }, customerId);
+    await this.locks.lockBeforeInvoices([subscription]);
   }
 }
 
