@@ -66,6 +66,20 @@ describe('access to the console', () => {
     await context.close();
   });
 
+  it('shows no such failure after a sign-out if the tab opened with a session', async () => {
+    const email = 'earlier@example.com';
+    const admin = { email, name: 'Earlier', role: 'viewer', passwordHash: PASSWORD_HASH };
+    await engine.teller.post('studio', admin);
+    const { page, close } = await engine.signIn(email);
+    await page.goto(`${engine.service.url}/studio/customers?q=Grace&sign_in_error=no_role`);
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?q=Grace');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await close();
+  });
+
   it('accepts an e-mail address of any script at the sign-in', async () => {
     const email = 'ü@bücher.de';
     const admin = { email, name: 'Ü', role: 'viewer', passwordHash: PASSWORD_HASH };
