@@ -1,7 +1,9 @@
 import { Secret, TOTP } from 'otpauth';
+import type { Route } from 'playwright-core';
 import { PASSWORD, PASSWORD_HASH } from '../support/admins';
 import { openPage, untilQuiet, violationsOf } from '../support/browser';
 import { RunningConsole, type SignedInPage } from '../support/running-console';
+import { until } from '../support/until';
 
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
@@ -64,6 +66,20 @@ describe('access to the console', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(await refusal.count()).toBe(0);
     await context.close();
+  });
+
+  it('shows no such failure after a sign-out if the tab opened with a session', async () => {
+    const email = 'earlier@example.com';
+    const admin = { email, name: 'Earlier', role: 'viewer', passwordHash: PASSWORD_HASH };
+    await engine.teller.post('studio', admin);
+    const { page, close } = await engine.signIn(email);
+    await page.goto(`${engine.service.url}/studio/customers?q=Grace&sign_in_error=no_role`);
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?q=Grace');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await close();
   });
 
   it('accepts an e-mail address of any script at the sign-in', async () => {
@@ -173,22 +189,38 @@ describe('access to the console', () => {
     const dialog = page.getByRole('dialog');
     const key = await dialog.locator('p.mono').innerText();
     const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
+    // A link has more style under the pointer.
+    await page.mouse.move(0, 0);
     expect(await violationsOf(page)).toEqual([]);
     await dialog.getByLabel('Code of your authenticator').fill('000\u00a0000');
     await dialog.getByRole('button', { name: 'Enable' }).click();
     await page.getByRole('alert').filter({ hasText: 'second_factor_failed' }).waitFor();
     await dialog.getByLabel('Code of your authenticator').fill(totp.generate());
+    const openCustomers = async (): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('Customers');
+      await page.getByRole('option', { selected: true }).filter({ hasText: 'Customers' }).waitFor();
+      await page.keyboard.press('Enter');
+    };
+    const held: Route[] = [];
+    await page.route('**/v1/second-factor/confirm', (route) => void held.push(route));
     await dialog.getByRole('button', { name: 'Enable' }).click();
+    await until('The code is sent', () => Promise.resolve(held.length === 1));
+    await openCustomers();
+    await dialog.getByRole('status').filter({ hasText: 'Wait for the recovery codes' }).waitFor();
+    await held[0]?.continue();
     await page.getByRole('heading', { name: 'Recovery codes' }).waitFor();
     const codes = await page.getByRole('dialog').locator('li').allInnerTexts();
     expect(codes).toHaveLength(10);
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('Customers');
-    await page.getByRole('option', { selected: true }).filter({ hasText: 'Customers' }).waitFor();
-    await page.keyboard.press('Enter');
-    await untilQuiet(page);
+    await openCustomers();
+    await dialog.getByRole('status').filter({ hasText: 'you have kept' }).waitFor();
     await page.evaluate('history.back()');
     await page.waitForURL('**/studio/settings');
+    const asked = page.waitForEvent('dialog');
+    await page.evaluate('setTimeout(() => location.reload())');
+    const question = await asked;
+    expect(question.type()).toBe('beforeunload');
+    await question.dismiss();
     await untilQuiet(page);
     expect(await page.getByRole('dialog').locator('li').allInnerTexts()).toEqual(codes);
     await page.getByRole('button', { name: 'I have kept them' }).click();

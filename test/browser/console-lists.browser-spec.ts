@@ -162,6 +162,7 @@ describe('the lists of the console', () => {
     await table().hover();
     await page.mouse.wheel(0, 20_000);
     await row(200).waitFor();
+    await page.getByRole('status').filter({ hasText: 'Loading…' }).waitFor();
     await held[0]?.continue();
     await row(202).waitFor();
     await untilQuiet(page);

@@ -169,10 +169,11 @@ describe('the console of meters', () => {
     await page.route('**/v1/test-clocks/*', (route) => route.fulfill(gatewayError(404)));
     await engine.open(page, `/customers/${id}`);
     const usage = page.getByRole('region', { name: 'Usage', exact: true });
-    expect(await usage.count()).toBe(0);
+    await usage.getByText('the test clock could not be read').waitFor();
+    expect(await usage.getByLabel('Meter').count()).toBe(0);
     await page.unrouteAll();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await usage.waitFor();
+    await usage.getByLabel('Meter').waitFor();
   });
 
   it('counts the events of today by the test clock of the customer', async () => {

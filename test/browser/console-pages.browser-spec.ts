@@ -241,8 +241,11 @@ describe('the pages of the console', () => {
     await input.fill('Grace');
     await page.getByRole('option', { selected: true }).filter({ hasText: 'Grace' }).waitFor();
     const event = { key: 'Enter', bubbles: true, cancelable: true };
-    await input.dispatchEvent('keydown', { ...event, isComposing: true });
-    await untilQuiet(page);
+    // Safari ends the composition before the key.
+    for (const confirming of [{ isComposing: true }, { keyCode: 229 }]) {
+      await input.dispatchEvent('keydown', { ...event, ...confirming });
+      await untilQuiet(page);
+    }
     expect(await input.inputValue()).toBe('Grace');
     await input.dispatchEvent('keydown', event);
     await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor();

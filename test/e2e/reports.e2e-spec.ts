@@ -108,6 +108,24 @@ describe('reports', () => {
     }
   });
 
+  it('read the usage of a customer if the windows cut many hours, but not for some days of a half-hour zone', async () => {
+    const reports = engine.app.get(Reports);
+    const customer = await createCustomer(engine, { timezone: 'Asia/Kolkata' });
+    const usage = `/v1/meters/${await createMeter(engine)}/usage?customer_id=${customer}`;
+    const month = `${usage}&from=2025-12-01T00:00:00Z&to=2026-01-01T00:00:00Z`;
+    const byCutHours = `${month}&window=hour`;
+    const release = await hold(18, (work) => reports.run('analytics', work), 2);
+    try {
+      const refused = await engine.http.get(byCutHours);
+      expect(refused.body).toMatchObject({ code: 'too_many_reports' });
+      for (const query of [month, `${month}&window=day`, `${byCutHours}&time_zone=UTC`])
+        expect((await engine.http.get(query)).status).toBe(200);
+    } finally {
+      await release();
+    }
+    expect((await engine.http.get(byCutHours)).status).toBe(200);
+  });
+
   it('of one kind do not use the slots of another', async () => {
     const reports = engine.app.get(Reports);
     const release = await hold(5, (work) => reports.run('verification', work), 1);

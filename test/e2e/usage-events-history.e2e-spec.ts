@@ -304,8 +304,8 @@ describe('stored usage events', () => {
       ]);
       const period = { from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };
       const query = { customer_id: customer, ...period, window: 'day' };
-      const valuesIn = async (zone: object): Promise<unknown> => {
-        const { data } = (await usageOf(meter, { ...query, ...zone })).body as {
+      const valuesIn = async (changed: object): Promise<(readonly string[])[]> => {
+        const { data } = (await usageOf(meter, { ...query, ...changed })).body as {
           data: { window_start: string; value: string }[];
         };
         return data.map(({ window_start, value }) => [window_start, value]);
@@ -317,6 +317,12 @@ describe('stored usage events', () => {
       expect(await valuesIn({})).toEqual(cut);
       expect(await valuesIn({ time_zone: 'Asia/Kathmandu' })).toEqual(cut);
       expect(await valuesIn({ time_zone: 'UTC' })).toEqual([['2026-03-01T00:00:00.000Z', '12']]);
+      // So many cut hours are read as a report.
+      const hours = await valuesIn({ window: 'hour', to: '2026-03-08T00:00:00Z' });
+      expect(hours.filter(([, value]) => value !== '0')).toEqual([
+        ['2026-03-01T17:15:00.000Z', '10'],
+        ['2026-03-01T18:15:00.000Z', '12'],
+      ]);
       refused(await usageOf(meter, { ...query, time_zone: 'Mars' }), 400, 'validation_failed');
     });
 

@@ -53,6 +53,7 @@ export class MeterUsageController {
       usagePeriodEmpty,
       tooManyWindows,
       unknownGroup,
+      tooManyReports,
       usageArchived,
     ],
   })

@@ -6,12 +6,16 @@ import { Database, Reports } from '../../platform/database';
 import { raise } from '../../platform/errors';
 import { CustomersService } from '../customers';
 import { type Meter, meterBackfilling, MetersService } from '../meters';
+import { edgeHoursOf } from './domain/hours';
 import { isTotalled } from './domain/totalled-aggregation';
 import type { UsageInterval } from './domain/usage-intervals';
 import { type LargestUsage, type ProofQuery, type TotalUsage, UsageStore } from './usage-store';
 import { meterNotTotalled, tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const MAX_WINDOWS = 2_000;
+
+/** Maximum number of hours that a request counts from single events, such as 100 days that begin at half past an hour. */
+const MAX_EDGE_HOURS = 100;
 
 interface SeriesQuery {
   readonly meterId: string;
@@ -68,16 +72,17 @@ export class MeterUsageService {
   ) {}
 
   /**
-   * Returns a customer's usage in each window and in the whole period, from one snapshot.
+   * Returns a customer's usage in each window and in the whole period, from one snapshot. Runs as a report if the
+   * windows cut many hours.
    * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `customer_not_found`, `usage_period_empty`,
-   *   `too_many_windows`, `unknown_group`, `usage_archived`
+   *   `too_many_windows`, `unknown_group`, `too_many_reports`, `usage_archived`
    */
   async read(query: MeterUsageQuery): Promise<MeterUsage> {
     const { customerId, period, groupBy } = query;
     const meter = await this.countedMeter(query.meterId);
     const { timezone } = await this.customers.getForHistory(customerId);
     const windows = windowsFor(meter, query, query.timeZone ?? timezone)();
-    return this.database.snapshot(async () => {
+    const reads = async (): Promise<MeterUsage> => {
       const series = await this.store.series({ customerId, meter, windows, groupBy });
       const together =
         groupBy.length === 0
@@ -91,7 +96,10 @@ export class MeterUsageService {
         groupBy,
         total: together.whole[0]?.value ?? ZERO,
       };
-    });
+    };
+    return edgeHoursOf(windows) > MAX_EDGE_HOURS
+      ? this.reports.run('analytics', reads)
+      : this.database.snapshot(reads);
   }
 
   /**

@@ -57,7 +57,7 @@ export const usageArchived = defineProblem({
   meaning:
     'The request needs single events of an archived month, but only totals of whole UTC hours are stored. The answer says what to do instead. To read usage, request a period that begins and ends at whole UTC hours, or is after the archived months. An invoice that billed usage of such a month cannot be voided, nor regenerated unless a later invoice billed that usage. A new recurring meter would lack the values that archived events set. A subscription with metered prices cannot start before the end of the archived months of its customer. A start or change is also refused if an entitlement would count usage from the middle of an hour whose events were removed, or usage that was archived before its meter was created.',
   detail: (before: Date, instead?: string) =>
-    `Events before ${before.toISOString()} are closed for the archive, which leaves only totals of whole UTC hours. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
+    `Events before ${before.toISOString()} are closed for the archive, which leaves only totals of whole UTC hours. ${instead ?? 'Request whole UTC hours, with `time_zone=UTC` if there are windows, or a period after that instant.'}`,
 });
 
 export function isUsageArchived(error: unknown): boolean {

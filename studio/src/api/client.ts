@@ -177,7 +177,8 @@ export async function sendForLines(
   if (!isComplete || rest !== '') throw cutOff;
 }
 
-type Answered<Body> = Promise<{ data?: Body | undefined; response: Response }>;
+/** Answer of the client to a request. */
+export type Answered<Body> = Promise<{ data?: Body | undefined; response: Response }>;
 
 /** Returns the body of a successful response. For error responses, the middleware above throws. */
 export async function read<Body>(answered: Answered<Body>): Promise<NonNullable<Body>> {

@@ -1,5 +1,5 @@
 import type { paths } from '../../generated/api';
-import { api, read } from './client';
+import { type Answered, api, read } from './client';
 import { download } from './download';
 
 interface JsonList {
@@ -35,11 +35,9 @@ export interface PageOf<Row> {
 /** Parameters of the path or the query of a request, by name. */
 export type Parameters = Readonly<Record<string, string | number>>;
 
-type AnswerOf<Body> = Promise<{ data?: Body; response: Response }>;
-
 /** Sends a GET to a path that is known only at run time. The types of the client accept only literal paths. */
-function getAny<Body>(path: string, init: object): AnswerOf<Body> {
-  const get = api.GET as unknown as (path: string, init: object) => AnswerOf<Body>;
+function getAny<Body>(path: string, init: object): Answered<Body> {
+  const get = api.GET as unknown as (path: string, init: object) => Answered<Body>;
   return get(path, init);
 }
 

@@ -14,6 +14,7 @@ import { Toast } from '../ui/toast';
 import css from '../ui/ui.module.css';
 import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
+import { openIdRefusal, withoutOpenIdRefusal } from './openid-refusals';
 import { Palette } from './palette';
 import type { CurrentSession } from '../api/objects';
 import { currentSession, leave, type ShownSession } from './session';
@@ -57,12 +58,20 @@ export function Layout(): ReactNode {
   const admin = session.data?.admin ?? null;
   const [shown, setShown] = useState(admin);
   const [notice, setNotice] = useState('');
+  const [refusal, setRefusal] = useState(() => openIdRefusal(location.search));
+  const { history } = useRouter();
+  // Otherwise a reload would show the refusal again.
+  useEffect(() => {
+    if (openIdRefusal(location.search) !== null)
+      history.replace(location.pathname + withoutOpenIdRefusal(location.search));
+  }, [history]);
   if (admin?.id !== shown?.id) {
     setShown(admin);
+    setRefusal(null);
     setNotice(admin && shown ? closedText(admin, shown) : '');
   }
   if (isOpen) return <Frame session={null} notice={null} />;
-  if (session.data === null) return <SignInPage />;
+  if (session.data === null) return <SignInPage refusal={refusal} />;
   if (session.data === undefined) return <PendingPage title="Console" query={session} />;
   return (
     <>

@@ -60,6 +60,9 @@ function useEntries(text: string): Found {
   return { entries: [...data, ...destinations], isLoading, error };
 }
 
+/** Key code of every key that belongs to an input method. */
+const INPUT_METHOD_KEY = 229;
+
 const entryId = (index: number): string => `palette-entry-${index}`;
 
 /** A dialog with a combobox that finds objects by name, email, number or id, and pages by name. */
@@ -90,6 +93,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const onKeyDown = (event: KeyboardEvent): void => {
     // The key belongs to an input method, such as the Enter that confirms Japanese characters.
     if (event.nativeEvent.isComposing) return;
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- Safari ends the composition before this key
+    if (event.keyCode === INPUT_METHOD_KEY) return;
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();

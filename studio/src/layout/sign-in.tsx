@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { RequestFailed, type Schemas, send } from '../api/client';
 import { SECOND_FACTOR_HINT, secondFactorCode } from '../api/second-factor-code';
 import { serviceSettings } from '../settings';
@@ -11,7 +10,6 @@ import { Card, Problem } from '../ui/page';
 import { useSingleMutation } from '../ui/single-mutation';
 import css from '../ui/ui.module.css';
 import type { CurrentSession } from '../api/objects';
-import { openIdRefusal, withoutOpenIdRefusal } from './openid-refusals';
 import { begin } from './session';
 
 /** Error code if the password was right, but the code of the second factor was missing. The form then asks for the code. */
@@ -98,19 +96,17 @@ const MAX_RETURN_LENGTH = 500;
  */
 function openIdAddress(): string {
   const { pathname, search } = location;
-  const page = pathname + withoutOpenIdRefusal(search);
+  const page = pathname + search;
   const returnTo = page.length > MAX_RETURN_LENGTH ? pathname : page;
   return `/v1/session/oidc?return_to=${encodeURIComponent(returnTo)}`;
 }
 
-export function SignInPage(): ReactNode {
-  const [refusal] = useState(() => openIdRefusal(location.search));
-  const { history } = useRouter();
-  // Otherwise a later sign-out or a reload would show the refusal again.
-  useEffect(() => {
-    if (refusal !== null)
-      history.replace(location.pathname + withoutOpenIdRefusal(location.search));
-  }, [history, refusal]);
+export interface SignInPageProps {
+  /** Text of a failed sign-in with OpenID Connect; null if none has failed. */
+  readonly refusal: string | null;
+}
+
+export function SignInPage({ refusal }: SignInPageProps): ReactNode {
   return (
     <main id="main" className="sign-in">
       <h1>Billing console</h1>

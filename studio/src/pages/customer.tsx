@@ -177,8 +177,14 @@ export function CustomerPage(): ReactNode {
           {(rows) => <PaymentTable payments={rows} />}
         </LoadedRows>
       </Card>
-      {(data.test_clock_id === null || clock.data !== undefined) && (
+      {data.test_clock_id === null || clock.data !== undefined ? (
         <CustomerUsage customerId={id} now={clock.data?.now ?? null} />
+      ) : (
+        clock.error !== null && (
+          <Card title="Usage">
+            <p className={css['empty']}>Not shown, because the test clock could not be read.</p>
+          </Card>
+        )
       )}
       <Card title="Payment methods">
         <LoadedRows query={methods}>{(rows) => <PaymentMethods methods={rows} />}</LoadedRows>

@@ -1,4 +1,3 @@
-import { useBlocker } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api, isNotFound, type Schemas, send } from '../api/client';
 import { SECOND_FACTOR_HINT, secondFactorCode } from '../api/second-factor-code';
@@ -9,6 +8,7 @@ import { TextInput } from '../ui/field';
 import { Failure } from '../ui/loaded';
 import { Card, Details, Problem } from '../ui/page';
 import { useSingleMutation } from '../ui/single-mutation';
+import { useStay } from '../ui/stay';
 import { Status } from '../ui/status';
 import css from '../ui/ui.module.css';
 
@@ -16,6 +16,7 @@ type Enrolment = Schemas['SecondFactorEnrolmentDto'];
 type RecoveryCodes = Schemas['RecoveryCodesDto'];
 
 const PATH = '/v1/second-factor';
+const WAITS_FOR_CODES = 'Wait for the recovery codes: they are shown once.';
 
 interface CodeDialogProps<Answer> {
   readonly title: string;
@@ -24,6 +25,7 @@ interface CodeDialogProps<Answer> {
   /** True if a recovery code can be typed instead of a code of the authenticator. */
   readonly takesRecoveryCode?: boolean;
   readonly done: string;
+  readonly staysFor?: string;
   readonly onDone: (answer: Answer) => void;
   readonly onClose: () => void;
   readonly children: ReactNode;
@@ -31,20 +33,17 @@ interface CodeDialogProps<Answer> {
 
 /** Sends a change of the second factor with a code of the authenticator. */
 function CodeDialog<Answer>(props: CodeDialogProps<Answer>): ReactNode {
-  const { title, submitLabel, path, takesRecoveryCode = false, done, onDone, onClose } = props;
+  const { path, takesRecoveryCode = false, done, children, ...dialog } = props;
   const [text, setText] = useState('');
   const code = secondFactorCode(text);
   const body = takesRecoveryCode || code?.recovery_code === undefined ? code : null;
   return (
     <ActionDialog<Answer>
-      title={title}
-      submitLabel={submitLabel}
+      {...dialog}
       request={() => body && { method: 'POST', path, body }}
       done={() => done}
-      onDone={onDone}
-      onClose={onClose}
     >
-      {props.children}
+      {children}
       <TextInput
         {...(takesRecoveryCode
           ? { label: 'Code of your authenticator, or a recovery code', hint: SECOND_FACTOR_HINT }
@@ -73,6 +72,7 @@ function EnrolDialog({
       submitLabel="Enable"
       path={`${PATH}/confirm`}
       done="The second factor is enabled. Your other sessions have ended."
+      staysFor={WAITS_FOR_CODES}
       onDone={onDone}
       onClose={onClose}
     >
@@ -93,7 +93,7 @@ function CodesDialog({
   readonly onClose: () => void;
 }): ReactNode {
   // The search of the frame, the browser's way back or a reload would lose the codes.
-  useBlocker({ shouldBlockFn: () => true });
+  useStay('Confirm first that you have kept the recovery codes.');
   return (
     <Dialog title="Recovery codes" onClose={null}>
       <p>Each signs you in once without the authenticator. Keep them; they are shown once.</p>
@@ -164,6 +164,7 @@ export function SecondFactor(): ReactNode {
           submitLabel="Replace the codes"
           path={`${PATH}/recovery-codes`}
           done="The former recovery codes have ended."
+          staysFor={WAITS_FOR_CODES}
           onDone={setStep}
           onClose={close}
         >

@@ -20,6 +20,7 @@ import { Button } from './button';
 import { IsRepeated } from './field';
 import { Problem } from './page';
 import { useSingleMutation } from './single-mutation';
+import { useStay } from './stay';
 import { Toast, toast } from './toast';
 import css from './ui.module.css';
 
@@ -121,6 +122,11 @@ export interface ActionDialogProps<Answer> {
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
   readonly onDone?: (answer: Answer) => void;
+  /**
+   * Reason why the user cannot open another page while the request is sent, such as an answer that is shown once. By
+   * default, the user can, and then sees only the message.
+   */
+  readonly staysFor?: string;
   /** Returns the text to show for a problem, or null for the detail of the service. */
   readonly explain?: (problem: ProblemBody) => string | null;
   readonly onClose: () => void;
@@ -138,6 +144,7 @@ export function ActionDialog<Answer>({
   ifMatch,
   done,
   onDone,
+  staysFor,
   explain = () => null,
   onClose,
   children,
@@ -179,6 +186,7 @@ export function ActionDialog<Answer>({
   const isTooLate = built?.isKeyed === true && isUnansweredTooLong(built);
   const keyed = isReady || isRepeated ? built : null;
   const { isPending } = change;
+  useStay(isPending ? (staysFor ?? null) : null);
   return (
     <Dialog title={title} onClose={isPending ? null : onClose}>
       <form

@@ -261,6 +261,11 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
             </tbody>
           </table>
         </div>
+        {isFetching && hasNextPage && last === rows.length - 1 && (
+          <p className={css['more']} role="status">
+            Loading…
+          </p>
+        )}
         {isFetchNextPageError && (
           <div className={css['body']}>
             <Problem error={query.error} onRetry={() => void fetchNextPage()} />

@@ -40,6 +40,14 @@ export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPerio
   ].filter((edge) => edge.startAt < edge.endAt);
 }
 
+/** Returns the length of the edges of all periods in hours, such as half an hour for `[10:45, 13:15)`. */
+export function edgeHoursOf(periods: readonly Period[]): number {
+  const lengths = periods
+    .flatMap((period) => edgesOf(splitAtHours(period)))
+    .map(({ startAt, endAt }) => endAt.getTime() - startAt.getTime());
+  return lengths.reduce((sum, ms) => sum + ms, 0) / HOUR_MS;
+}
+
 /**
  * Returns the part of a period from `instant` on, which may be empty. Returns the whole period if `instant` is null.
  */
