@@ -1,6 +1,6 @@
 import { type Interval, periodEndsOf } from './billing-anchor';
 import type { Period } from './period';
-import { localHourAfter } from './zone';
+import { localHourEnds } from './zone';
 
 export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
 
@@ -39,7 +39,7 @@ export function windowsOf(
   const windows: Period[] = [];
   const endAfter =
     interval === 'hour'
-      ? (startAt: Date) => localHourAfter(startAt, timeZone)
+      ? localHourEnds(timeZone)
       : calendarEnds(period.startAt, timeZone, interval);
   for (let { startAt } = period; startAt < period.endAt;) {
     if (windows.length === max) return null;

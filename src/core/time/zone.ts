@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { invariant } from '../invariant';
 import type { Period } from './period';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** Returns true if `timeZone` is a known IANA name (`Europe/Paris`, `UTC`). */
@@ -60,18 +61,26 @@ export function monthOfYearBefore(instant: Date, timeZone: string): Date {
 }
 
 /**
- * Returns the next instant at which an hour starts on the wall clock of `timeZone`. In Kathmandu, for example, hours
- * start at a quarter past the UTC hour. If the clock changes before that, as in Chatham at 02:45, returns the instant
- * of the change.
+ * Returns a function that gives the next instant at which an hour starts on the wall clock of `timeZone`. In Kathmandu,
+ * for example, hours start at a quarter past the UTC hour. If the clock changes before that, as in Chatham at 02:45, the
+ * function gives the instant of the change. Call it with ascending instants: it searches for the next change only after
+ * the one that it has found.
  * @throws InvariantError when the zone is unknown.
  */
-export function localHourAfter(instant: Date, timeZone: string): Date {
-  const local = toLocal(instant, timeZone);
-  const { minute, second, millisecond } = local;
-  const intoHourMs = (minute * 60 + second) * 1000 + millisecond;
-  const next = new Date(instant.getTime() + 3_600_000 - intoHourMs);
-  if (toLocal(next, timeZone).offset === local.offset) return next;
-  return new Date(local.getTimeZoneTransition('next')?.epochMilliseconds ?? next.getTime());
+export function localHourEnds(timeZone: string): (instant: Date) => Date {
+  let offsetMs = 0;
+  let changesAtMs = -Infinity;
+  return (instant) => {
+    const ms = instant.getTime();
+    if (ms >= changesAtMs) {
+      const local = toLocal(instant, timeZone);
+      offsetMs = local.offsetNanoseconds / 1_000_000;
+      changesAtMs = local.getTimeZoneTransition('next')?.epochMilliseconds ?? Infinity;
+    }
+    const localMs = ms + offsetMs;
+    const nextMs = (Math.floor(localMs / HOUR_MS) + 1) * HOUR_MS - offsetMs;
+    return new Date(Math.min(nextMs, changesAtMs));
+  };
 }
 
 /** Use only in this folder, because other code must not depend on `Temporal`. */
