@@ -7,15 +7,19 @@ const DAY_MS = 86_400_000;
 
 /** Returns true if `timeZone` is a known IANA name (`Europe/Paris`, `UTC`). */
 export function isTimeZone(timeZone: string): boolean {
+  return findLocal(0, timeZone) !== null;
+}
+
+/** Returns null if `timeZone` is not a known IANA name. */
+function findLocal(epochMs: number, timeZone: string): Temporal.ZonedDateTime | null {
   // A bare offset such as +02:00 has no daylight saving time, so it is not a customer's time zone.
   if (!/^[A-Za-z]/.test(timeZone)) {
-    return false;
+    return null;
   }
   try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timeZone);
-    return true;
+    return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timeZone);
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -86,8 +90,9 @@ export function localHourEnds(timeZone: string): (instant: Date) => Date {
 /** Use only in this folder, because other code must not depend on `Temporal`. */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
-  invariant(isTimeZone(timeZone), `${JSON.stringify(timeZone)} is not a time zone`);
-  return Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone);
+  const local = findLocal(instant.getTime(), timeZone);
+  invariant(local !== null, `${JSON.stringify(timeZone)} is not a time zone`);
+  return local;
 }
 
 /**
