@@ -68,7 +68,8 @@ async function claimRecorded(directory: string, dataDirectory: string): Promise<
   const mark = join(dataDirectory, COMPLETE_MARKER_FILE);
   const other = (await readIfExists(mark))?.trim() ?? '';
   if (other === directory) return;
-  if ((await isRecordedBy(other, dataDirectory)) && !(await isSame(other, directory))) {
+  // The new owner of moved data may be unable to enter its former place.
+  if ((await isRecordedBy(other, dataDirectory, false)) && !(await isSame(other, directory))) {
     throw new EmbeddedPostgresError(
       `${directory} is a copy of ${other}: its file ${LOCATION_FILE} names the data of that directory, ${dataDirectory}. ` +
         `To use a copy of the data, write its path to that file; to replace ${other}, move it away first.`,
@@ -79,23 +80,33 @@ async function claimRecorded(directory: string, dataDirectory: string): Promise<
 }
 
 /**
- * Returns true if the location file of `directory` names the data. `directory` comes from a mark: it may be empty, or
- * name a directory that the new owner of moved data cannot enter.
+ * Returns true if the location file of `directory` names the data. `directory` comes from a mark, and may be empty.
+ * @param ifUnreadable result if this process may not enter `directory`
  */
-async function isRecordedBy(directory: string, dataDirectory: string): Promise<boolean> {
+async function isRecordedBy(
+  directory: string,
+  dataDirectory: string,
+  ifUnreadable: boolean,
+): Promise<boolean> {
   if (directory === '') return false;
-  const location = await readIfExists(join(directory, LOCATION_FILE)).catch(ifRefused);
+  const read = readIfExists(join(directory, LOCATION_FILE));
+  const location = await read.catch(orIfRefused(null));
+  if (location === null) return ifUnreadable;
   return location !== undefined && isSame(location.trim(), dataDirectory);
 }
 
-function ifRefused(error: unknown): undefined {
-  if (codeOf(error) !== 'EACCES') throw error;
-}
+/** Returns a handler that replaces the error of a refused access by `value`. */
+const orIfRefused =
+  <Value>(value: Value) =>
+  (error: unknown): Value => {
+    if (codeOf(error) !== 'EACCES') throw error;
+    return value;
+  };
 
 /** Returns true if two paths lead to one directory, as with a bind mount. */
 async function isSame(one: string, other: string): Promise<boolean> {
   const [a, b] = await Promise.all(
-    [one, other].map((path) => ifExists(stat(path)).catch(ifRefused)),
+    [one, other].map((path) => ifExists(stat(path)).catch(orIfRefused(undefined))),
   );
   return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 }
@@ -150,7 +161,7 @@ async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {
     const dataDirectory = join(home, name);
     const directory = (await readIfExists(join(dataDirectory, COMPLETE_MARKER_FILE)))?.trim() ?? '';
-    if (directory === '' || (await isRecordedBy(directory, dataDirectory))) continue;
+    if (directory === '' || (await isRecordedBy(directory, dataDirectory, true))) continue;
     if ((await findServer(dataDirectory)) === undefined) continue;
     log(`Stopping the server in ${dataDirectory}: ${directory} was deleted or replaced`);
     await stopServer(dataDirectory);

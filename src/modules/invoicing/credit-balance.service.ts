@@ -86,6 +86,11 @@ export class CreditBalanceService {
     return this.grants.sourcesOf(creditIds);
   }
 
+  /** Locks the available credit of customers until the caller's transaction ends. */
+  async lockAvailableOf(customerIds: readonly string[]): Promise<void> {
+    await this.grants.open(customerIds, true);
+  }
+
   /** Returns the ids of the invoices, credit notes and payments that the available credit of a customer came from. */
   async availableSourcesOf(customerId: string): Promise<readonly string[]> {
     return (await this.grants.open([customerId], false)).map(({ sourceId }) => sourceId);

@@ -80,7 +80,7 @@ export const tooManyWindows = defineProblem({
   kind: 'rule_broken',
   title: 'The period has too many windows',
   meaning:
-    'An answer has at most 2,000 windows and 100,000 values, and grouped revenue at most 10,000 windows times `limit`. Request a shorter period or longer windows.',
+    'An answer has at most 2,000 windows and 100,000 values, and grouped revenue at most 10,000 windows times `limit`. Request a shorter period, longer windows or fewer groups.',
   detail: (max: number, counted: 'windows' | 'values' = 'windows') =>
     counted === 'windows'
       ? `The period has more than ${max} windows of this length. Request a shorter period or longer windows.`

@@ -128,8 +128,8 @@ export class PaymentRefundsService {
 
   /**
    * Reserves an amount of a payment, in the caller's transaction, for a refund that succeeded late: it was recorded as
-   * failed or canceled. Takes the same parts as when the refund was stored, because the failure gave them back: those
-   * of {@link reserve}, or those of {@link reserveForProviderRefund} if it was made at the provider. Ignores amounts
+   * failed or canceled. Takes the same parts as a new refund of this amount: those of {@link reserve}, or those of
+   * {@link reserveForProviderRefund} if it was made at the provider. Ignores amounts
    * lost in disputes, and credit that is used or missing, because the money has moved already. The caller has locked
    * the payment and the others of its invoice.
    * @returns the changed payment, and the time of the change on the customer's clock

@@ -50,7 +50,7 @@ export class ReturnPaymentsService {
 
   /**
    * Locks the payments that {@link lockRefunded} locks, and those that the available credit of a customer came from,
-   * until the caller's transaction ends.
+   * until the caller's transaction ends. Does not lock payments whose credit becomes available meanwhile.
    */
   async lockSources(invoiceIds: readonly string[], customerId: string): Promise<void> {
     const used = await this.credit.usesOf(invoiceIds);

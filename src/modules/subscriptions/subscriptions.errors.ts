@@ -83,7 +83,7 @@ export const subscriptionTooLarge = defineProblem({
   kind: 'rule_broken',
   title: 'The prices of the subscription are too large',
   meaning:
-    'The prices without usage, with their quantities, cost more than 9007199254740991 minor units in a billing period or in a month, or one does before its maximum. No invoice or report could carry that amount. Lower a quantity, or divide it among subscriptions.',
+    'The prices without usage, with their quantities, cost more than 9007199254740991 minor units in a billing period or in a month, or one price does before its maximum lowers it. No invoice or report could carry that amount. Lower a quantity, or divide it among subscriptions.',
   detail: () =>
     'A billing period or a month would cost more than 9007199254740991 minor units, or one price would before its maximum. Lower a quantity.',
 });

@@ -44,8 +44,8 @@ export class VoidUnpaidInvoicesWorkflow {
 
   /**
    * Voids the open invoices of these subscriptions, or credits those that cannot be voided. Runs in the caller's
-   * transaction, which has locked the subscriptions and has called `BillingLocks.lockBeforeInvoices`. Voids first,
-   * because a void locks the credit that it returns, and all other credit notes wait once a note has its number.
+   * transaction, which has locked the subscriptions and the available credit of their customers. Voids first, because a
+   * void locks the credit that it returns, and all other credit notes wait once a note has its number.
    */
   async voidOrCreditAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;
@@ -58,8 +58,8 @@ export class VoidUnpaidInvoicesWorkflow {
     }
     // Reads the payments again, because `returnAsCredit` may have changed them.
     const lost = await this.losses.lockLost(invoices);
-    const voided = invoices.filter((invoice) => !isCredited(invoice));
-    for (const invoice of [...voided, ...invoices.filter(isCredited)]) {
+    const voidable = invoices.filter((invoice) => !isCredited(invoice));
+    for (const invoice of [...voidable, ...invoices.filter(isCredited)]) {
       const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);
       const at = changedAt(times.get(invoice.id) ?? now, ...ofCustomer);
       if (isCredited(invoice)) {

@@ -3,7 +3,12 @@ import { invariant } from '../../../core/invariant';
 import { changedAt, nextVersion } from '../../../core/next-version';
 import { isTerminal } from '../../../core/states';
 import { toEventRecord } from '../../../platform/outbox';
-import { type Invoice, IssueInvoiceService, leavesNothingToPay } from '../../invoicing';
+import {
+  CreditBalanceService,
+  type Invoice,
+  IssueInvoiceService,
+  leavesNothingToPay,
+} from '../../invoicing';
 import {
   activated,
   type Decision,
@@ -14,7 +19,6 @@ import {
   SUBSCRIPTION_TRANSITIONS,
   SubscriptionsRepository,
 } from '../../subscriptions';
-import { BillingLocks } from '../billing-locks';
 import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
 import { VoidUnpaidInvoicesWorkflow } from '../invoices/void-unpaid-invoices.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
@@ -31,12 +35,12 @@ interface Applied extends Decision {
  * next number until this transaction ends.
  *
  * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
- *    correct, so that no money is both refunded and credited. If step 6 has invoices, also calls
- *    {@link BillingLocks.lockBeforeInvoices}, because its credit notes get numbers before step 7.
+ *    correct, so that no money is both refunded and credited.
  * 2. Finalizes drafts with charges in advance, if a decision credits these charges or shortens their period.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Locks the usage that entitlement balances count and that the invoices bill. Updates the entitlement balances.
- * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
+ * 5. Locks the credit of the customers, if step 6 has invoices: its credit notes get numbers before step 7. Prepares the
+ *    invoices, in the order of the decisions, and recognizes the revenue of closed periods.
  * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Activates subscriptions
  *    whose first invoice leaves nothing to pay. Ends the coupons of ended subscriptions. Records the MRR with the
  *    coupons that are left after the invoices.
@@ -46,7 +50,7 @@ interface Applied extends Decision {
 export class ApplyOutcomesWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly locks: BillingLocks,
+    private readonly credit: CreditBalanceService,
     private readonly derivedState: DerivedState,
     private readonly issueInvoice: IssueInvoiceService,
     private readonly refundedAmounts: RefundedAmounts,
@@ -73,9 +77,6 @@ export class ApplyOutcomesWorkflow {
       credits: decisions.flatMap(({ outcome }) => creditsOf(outcome)),
       subscriptionIds: decisions.map(({ before }) => before.id),
     });
-    if (givenUp.length > 0) {
-      await this.locks.lockBeforeInvoices(decisions.map(({ before }) => before));
-    }
     await this.prepaidDrafts.finalize(decisions, givenBack, now);
     const decided = decisions.map(({ before, outcome }) => {
       const after = nextVersion(before, now, outcome.subscription);
@@ -94,6 +95,9 @@ export class ApplyOutcomesWorkflow {
       now,
       await this.issueInvoice.usageToBlock(requests),
     );
+    if (givenUp.length > 0) {
+      await this.credit.lockAvailableOf(decisions.map(({ before }) => before.customerId));
+    }
     const prepared = await this.issueInvoice.prepareAll(
       requests,
       outcomes.flatMap(earnedPeriodOf),
