@@ -16,6 +16,10 @@ const SESSION = '**/v1/session';
 const OWNER = 'owner@example.com';
 const ADMIN = 'admin@example.com';
 
+/** Resolves after the page has shown what it rendered before. */
+const TWO_FRAMES =
+  'new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))';
+
 /** Stores the keys of requests without a clear answer as the console of the release 0.1.0 does: without the admin. */
 const WITHOUT_ADMINS = `
   const stored = 'billing-console-unanswered';
@@ -257,7 +261,18 @@ describe('the console with several admins in one browser', () => {
 
   it('says in plain words that a sign-out was refused because another session has begun', async () => {
     await beginSessionOf(OWNER);
+    const readings: Route[] = [];
+    await page.route(SESSION, async (route) => {
+      if (route.request().method() === 'GET') readings.push(route);
+      else await route.continue();
+    });
     await button('Sign out').click();
+    await until('The session is read', () => readings.length === 1);
+    // Before the new session is read, the sign-out could only be sent again with the token that was refused.
+    await page.evaluate(TWO_FRAMES);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await readings[0]?.continue();
+    await page.unroute(SESSION);
     const dialog = page.getByRole('dialog', { name: 'You may still be signed in' });
     await dialog.getByText('Somebody has signed in or out in another tab').waitFor();
     expect(await dialog.getByText('X-CSRF-Token').count()).toBe(0);
