@@ -296,6 +296,44 @@ describe('reading usage', () => {
       );
     },
   );
+
+  it('reads all rows of 100,000 values, and at most one row more than these can have', async () => {
+    const customerId = await createCustomer(engine);
+    const meter = await makeMeter('many_values', 'weighted_sum', { groupBy: ['model'] });
+    const [before, during] = ['2026-03-01T00:00:00Z', '2026-03-01T01:00:00Z'] as const;
+    const one = { value: 1, region: null, model: 'large' } as const;
+    const sent = [before, during].map((at) => ({ ...one, at: new Date(at) }));
+    await append(customerId, 'many_values', sent);
+    const plant = (name: string, groups: number, hours: readonly string[]) =>
+      engine.database.query(
+        `INSERT INTO usage_bucket (stream_id, meter_id, start_at, end_at, group_key, events, total, held_ms, distinct_values)
+         SELECT stream_id, meter_id, hour, hour + interval '1 hour', jsonb_build_array($2 || number)::text, 1, 1, 0, 0
+         FROM (SELECT stream_id, meter_id FROM usage_bucket WHERE meter_id = $1 LIMIT 1) AS used,
+           generate_series(1, $3::integer) AS number, unnest($4::timestamptz[]) AS hour`,
+        [meter.id, name, groups, hours],
+      );
+    const heldSince = new Date(before);
+    const period = { startAt: new Date(during), endAt: new Date('2026-03-01T02:00:00Z') };
+    const series = () =>
+      store.series({ customerId, meter, windows: [period], groupBy: ['model'], heldSince });
+
+    // Each group has a row of the time before, one of the whole period, and one of the window.
+    await plant('both-', 99_999, [before, during]);
+    const query = jest.spyOn(engine.database, 'query');
+    const mostRows = async () => {
+      const read = query.mock.results.map(({ value }) => value as Promise<readonly unknown[]>);
+      return Math.max(...(await Promise.all(read)).map(({ length }) => length));
+    };
+    try {
+      expect((await series()).windows[0]).toHaveLength(100_000);
+      expect(await mostRows()).toBe(300_000);
+      await plant('before-', 2, [before]);
+      await expect(series()).rejects.toThrow('too_many_windows');
+      expect(await mostRows()).toBe(300_001);
+    } finally {
+      query.mockRestore();
+    }
+  });
 });
 
 /** Splits a period into local days or months, cut at its ends. */

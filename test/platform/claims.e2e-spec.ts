@@ -90,9 +90,13 @@ describe('claimed work', () => {
       second.database.query('SELECT FROM subscription FOR KEY SHARE'),
     );
     await takeOver();
-    await letContinue();
     const leases = await second.database.query('SELECT lease_ends_at FROM subscription');
-    expect(leases).toEqual([{ lease_ends_at: second.clock.now() }]);
+    const now = second.clock.now();
+    const due = second.app.get(DueRowsRepository);
+    const claimed = await due.claim(DUE_SUBSCRIPTIONS, now, now, 50);
+    await letContinue();
+    expect(leases).toEqual([{ lease_ends_at: now }]);
+    expect(claimed).toMatchObject([{ id }]);
   });
 
   it('keeps the lease that another process took since', async () => {

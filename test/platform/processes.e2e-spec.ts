@@ -12,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { captureLog } from '../support/leaks';
 import { untilStatementWaits } from '../support/lock-waits';
 import { createCustomer } from '../support/metering';
+import { openTransaction } from '../support/open-transaction';
 import { breakSession, loseNumber, sessionOf } from '../support/process-sessions';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -100,6 +101,17 @@ describe('work of a process', () => {
       'payment.created',
       'payment.succeeded',
     ]);
+  });
+
+  it('is taken over while another transaction refers to its row', async () => {
+    const { id } = await inFlight('referred');
+    await loseNumber(first);
+    const letContinue = await openTransaction(second.database, () =>
+      second.database.query('SELECT FROM payment FOR KEY SHARE'),
+    );
+    await takeOver();
+    await letContinue();
+    expect(await statusOf(id)).toBe('succeeded');
   });
 
   /** Ends the sessions of the first engine: that of its number, or all others. */

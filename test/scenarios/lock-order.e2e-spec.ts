@@ -116,6 +116,42 @@ describe('the order of locks is kept', () => {
     expect((await story.subscription(id)).status).toBe('past_due');
   });
 
+  it('by a new default payment method, which waits for a resume after the last attempt', async () => {
+    const story = await Story.begin(engine, START);
+    const { customerId } = story;
+    const addCard = (token: string) =>
+      engine.http
+        .post(`/v1/customers/${customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token, is_default: true });
+    await addCard('pm_sandbox_declined');
+    const { id } = await story.subscribe(await story.plan(1_000));
+    await story.command(id, 'pause');
+    await story.advance('2026-03-20T00:00:00.000Z');
+    await holder.query('BEGIN');
+    expect((await holder.query(ACCESS, [customerId])).rowCount).toBe(1);
+    const resuming = Promise.resolve(engine.http.post(`/v1/subscriptions/${id}/resume`));
+    await untilSessionsWait(engine.database);
+    const adding = Promise.resolve(addCard('pm_sandbox_ok'));
+    await untilSessionsWait(engine.database, 2);
+    await holder.query('ROLLBACK');
+    expect([(await resuming).status, (await adding).status]).toEqual([200, 201]);
+    expect((await story.subscription(id)).status).toBe('past_due');
+  });
+
+  it('by a new default payment method, which waits for no subscription without an open invoice', async () => {
+    const story = await Story.begin(engine, START);
+    await story.subscribe(await story.plan(0));
+    await holder.query('BEGIN');
+    expect((await holder.query(SUBSCRIPTIONS, [story.customerId])).rowCount).toBe(1);
+    try {
+      const adding = engine.http.post(`/v1/customers/${story.customerId}/payment-methods`);
+      const card = { provider: 'sandbox', token: 'pm_sandbox_ok', is_default: true };
+      expect((await adding.send(card)).status).toBe(201);
+    } finally {
+      await holder.query('ROLLBACK');
+    }
+  });
+
   describe('for a subscription, after its customer,', () => {
     /** Returns how many subscriptions are not locked while the work waits for the customer. */
     const unlockedBy = ({ customerId }: Story, work: () => PromiseLike<{ status: number }>) =>

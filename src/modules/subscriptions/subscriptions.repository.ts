@@ -88,6 +88,10 @@ const ENDINGS = `
   ) AS next ON true
   WHERE item.id = ANY ($1) AND item.end_at IS NOT NULL`;
 
+const RETRIED = `
+  WHERE customer_id = $1 AND (status = 'unpaid' OR status IN ('active', 'past_due', 'paused') AND id = ANY ($2))
+  ORDER BY id ${ROW_LOCKS.change}`;
+
 @Injectable()
 export class SubscriptionsRepository {
   constructor(
@@ -109,11 +113,8 @@ export class SubscriptionsRepository {
 
   /** Returns a customer's subscriptions that have not ended, oldest first. */
   findRunning(customerId: string): Promise<readonly Subscription[]> {
-    return this.database.select(
-      SubscriptionEntity,
-      `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`,
-      [customerId],
-    );
+    const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
+    return this.database.select(SubscriptionEntity, running, [customerId]);
   }
 
   /** Returns the subscription without its items and periods, locked until the transaction ends. */
@@ -127,12 +128,14 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the unpaid subscriptions of a customer, and those that a failed charge or a resume can make unpaid:
-   * another transaction may be storing that.
+   * Locks and returns the unpaid subscriptions of a customer, and those of `chargedIds` that a failed charge or a resume
+   * can make unpaid: another transaction may be storing that.
    */
-  lockRetriedOf(customerId: string): Promise<readonly Subscription[]> {
-    const tail = `WHERE customer_id = $1 AND status IN ('active', 'past_due', 'unpaid', 'paused') ORDER BY id FOR NO KEY UPDATE`;
-    return this.database.select(SubscriptionEntity, tail, [customerId]);
+  lockRetriedOf(
+    customerId: string,
+    chargedIds: readonly string[],
+  ): Promise<readonly Subscription[]> {
+    return this.database.select(SubscriptionEntity, RETRIED, [customerId, chargedIds]);
   }
 
   /**
@@ -188,8 +191,7 @@ export class SubscriptionsRepository {
 
   /** Returns the snapshots of a customer's subscriptions that have not ended. Takes no lock. */
   async snapshotsOf(customerId: string): Promise<readonly Snapshot[]> {
-    const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
-    const found = await this.database.select(SubscriptionEntity, running, [customerId]);
+    const found = await this.findRunning(customerId);
     return this.snapshots(
       found.map(({ id }) => id),
       found,

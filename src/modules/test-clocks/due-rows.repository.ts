@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database';
+import { Database, ROW_LOCKS } from '../../platform/database';
 
 /**
  * A table whose rows fall due for background work, in real time or on a test clock. The table must have the columns
@@ -33,7 +33,7 @@ const claimSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
     UPDATE ${table} SET lease_ends_at = $1 WHERE id = ANY (ARRAY(
       SELECT id FROM ${table}
       WHERE ${dueColumn} <= $2 AND test_clock_id IS NULL AND ${HAS_NO_LEASE}
-      ORDER BY ${dueColumn}, id LIMIT $3 FOR UPDATE SKIP LOCKED))
+      ORDER BY ${dueColumn}, id LIMIT $3 ${ROW_LOCKS.change} SKIP LOCKED))
     RETURNING ${selectionOf(columns)}, ${dueColumn} AS due_since)
   SELECT ${['id', ...Object.keys(columns)].map((name) => `"${name}"`).join(', ')} FROM claimed
   ORDER BY due_since, id`;

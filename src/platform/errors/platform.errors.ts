@@ -263,7 +263,7 @@ export const tooManyReports = defineProblem({
   kind: 'too_many_requests',
   title: 'Too many reports are running',
   meaning:
-    'The number of verifications, simulations, proofs, analytics, summaries and printed invoices that run or wait is limited, so that they do not slow down other requests. Nothing was done. Try again after `Retry-After`.',
+    'The number of verifications, simulations, proofs, analytics, reports of usage, summaries and printed invoices that run or wait is limited. Nothing was done. Try again after `Retry-After`.',
   occurrence: (kind: string) => ({
     detail: `This process allows no further report of the kind ${JSON.stringify(kind)} to run or wait. Try again in a few seconds.`,
     retryAfterSeconds: 5,

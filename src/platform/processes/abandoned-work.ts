@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../clock';
-import { Database } from '../database';
+import { Database, ROW_LOCKS } from '../database';
 import { Jobs } from '../jobs';
 import { Claims } from './claims';
 import { PROCESS_LOCK_CLASS } from './process-session';
@@ -101,6 +101,6 @@ function releaseSql({ table, leaseColumn }: LeasedTable): string {
   return `
     UPDATE ${table} SET ${leaseColumn} = least(${leaseColumn}, $2), leased_by = NULL
     WHERE id IN (
-      SELECT id FROM ${table} WHERE leased_by = ANY ($1) FOR UPDATE SKIP LOCKED)
+      SELECT id FROM ${table} WHERE leased_by = ANY ($1) ${ROW_LOCKS.change} SKIP LOCKED)
     RETURNING id`;
 }

@@ -8,7 +8,7 @@ import {
 import { LONGEST_PAUSE_MS } from '../../core/longest-pause';
 import { MAX_AHEAD_MS } from '../../core/next-version';
 import { Clock } from '../clock';
-import { Database, isInterruption, OutcomeUnknownError } from '../database';
+import { Database, isInterruption, OutcomeUnknownError, ROW_LOCKS } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
@@ -178,12 +178,12 @@ function claimSql(table: string): string {
   const due = (attempts: string): string => `
       SELECT id FROM ${table} WHERE due_at <= $1 AND attempts ${attempts} ${LATE_ATTEMPTS} ORDER BY due_at`;
   return `
-    WITH early AS (${due('<')} LIMIT $3 FOR UPDATE SKIP LOCKED),
-    late AS (${due('>=')} LIMIT $3 - (SELECT count(*) FROM early) FOR UPDATE SKIP LOCKED),
+    WITH early AS (${due('<')} LIMIT $3 ${ROW_LOCKS.change} SKIP LOCKED),
+    late AS (${due('>=')} LIMIT $3 - (SELECT count(*) FROM early) ${ROW_LOCKS.change} SKIP LOCKED),
     misdated AS (
       SELECT id FROM ${table} WHERE leased_by IS NULL AND due_at > $1::timestamptz + ${LONGER_THAN_PAUSES}
       ORDER BY due_at
-      LIMIT $3 - (SELECT count(*) FROM early) - (SELECT count(*) FROM late) FOR UPDATE SKIP LOCKED)
+      LIMIT $3 - (SELECT count(*) FROM early) - (SELECT count(*) FROM late) ${ROW_LOCKS.change} SKIP LOCKED)
     UPDATE ${table} SET due_at = $2, leased_by = $4
     WHERE id IN (SELECT id FROM early UNION ALL SELECT id FROM late UNION ALL SELECT id FROM misdated)
     RETURNING id`;
