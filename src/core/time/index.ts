@@ -15,5 +15,5 @@ export {
   localDateOn,
   monthOfYearBefore,
 } from './zone';
-export { BEGINNING, type InstantRange } from './instant-range';
+export { BEGINNING, earliest, type InstantRange } from './instant-range';
 export { isTooLongFor, windowsOf, type WindowInterval } from './windows';

@@ -6,3 +6,11 @@ export interface InstantRange {
   readonly from: Date | null;
   readonly to: Date | null;
 }
+
+/** Returns the earliest instant, ignoring nulls; null if there is none. */
+export function earliest(instants: readonly (Date | null)[]): Date | null {
+  return instants.reduce<Date | null>(
+    (first, one) => (one === null || (first !== null && first <= one) ? first : one),
+    null,
+  );
+}

@@ -39,19 +39,23 @@ export const NEXT_VERSION = `h.version % ${MAX_VERSION} + 1`;
 export function toCachedBalance(key: string, row: RawCachedBalance): CachedBalance {
   return {
     entitlement: { key, type: row.type },
-    row: {
-      testClockId: row.testClockId,
-      validUntil: row.validUntil,
-      isEntitled: row.isEntitled,
-      allowance: row.allowance === null ? null : parseExact(row.allowance),
-      granted: parseExact(row.granted),
-      isOverageAllowed: row.isOverageAllowed,
-      windowEndAt: row.windowEndAt,
-      used: parseExact(row.used),
-      expiredGrantUsage: parseExact(row.expiredGrantUsage),
-      planUsage: parseExact(row.planUsage),
-      sources: row.sources,
-    },
+    row: cachedFieldsOf(row),
+  };
+}
+
+function cachedFieldsOf(row: RawCachedBalance): CachedBalance['row'] {
+  return {
+    testClockId: row.testClockId,
+    validUntil: row.validUntil,
+    isEntitled: row.isEntitled,
+    allowance: row.allowance === null ? null : parseExact(row.allowance),
+    granted: parseExact(row.granted),
+    isOverageAllowed: row.isOverageAllowed,
+    windowEndAt: row.windowEndAt,
+    used: parseExact(row.used),
+    expiredGrantUsage: parseExact(row.expiredGrantUsage),
+    planUsage: parseExact(row.planUsage),
+    sources: row.sources,
   };
 }
 
@@ -64,23 +68,13 @@ export function toBalanceRecord(row: RawBalanceRow): BalanceRecord {
       version: row.version,
       customerId: row.customerId,
       entitlementId: row.entitlementId,
-      testClockId: row.testClockId,
+      ...cachedFieldsOf(row),
       accessVersion: row.accessVersion,
       rulesVersion: row.rulesVersion,
-      validUntil: row.validUntil,
-      isEntitled: row.isEntitled,
-      allowance: row.allowance === null ? null : parseExact(row.allowance),
-      granted: parseExact(row.granted),
-      isOverageAllowed: row.isOverageAllowed,
       reset: row.reset,
       windowStartAt: row.windowStartAt,
-      windowEndAt: row.windowEndAt,
       coveredUntil: row.coveredUntil,
-      used: parseExact(row.used),
-      expiredGrantUsage: parseExact(row.expiredGrantUsage),
-      planUsage: parseExact(row.planUsage),
       notifiedThresholds: row.notifiedThresholds,
-      sources: row.sources,
       dueAt: row.dueAt,
       leaseEndsAt: row.leaseEndsAt,
       createdAt: row.createdAt,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { compare, type Rational, ZERO } from '../../core/decimal';
+import { earliest } from '../../core/time';
 import { FOR_EVER } from '../../core/usage';
 import type { EntitledCustomer } from './balances.repository';
 import { ConsumptionsRepository } from './consumptions.repository';
-import { earliest } from './domain/access';
 import {
   type BalanceRecord,
   type BalanceRow,

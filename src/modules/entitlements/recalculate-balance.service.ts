@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { add, compare, type Rational, ZERO } from '../../core/decimal';
 import { changedAt, nextVersion } from '../../core/next-version';
+import { earliest } from '../../core/time';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { earliest } from './domain/access';
 import {
   type BalanceRecord,
   type BalanceRow,
@@ -253,13 +253,14 @@ function rowOf(
   now: Date,
 ): BalanceRow {
   const { entitlement, given, after } = found;
-  const { counter, grants } = after;
+  const { grants } = after;
+  const { window, ...counted } = after.counter;
   const isEntitled = given.sources.length > 0 || grants.length > 0;
-  const windowEndAt = counter.window?.endAt ?? null;
+  const windowEndAt = window?.endAt ?? null;
   const ends = [given.until, ...grants.map(({ expiresAt }) => expiresAt)];
   // The renewal of the subscription opens the next window of a billing period. At all other boundaries, background work
   // recalculates the balance if the entitlement has a meter or the customer has grants.
-  const isOpenedByRenewal = given.windowRule !== null && counter.window?.reset === 'period';
+  const isOpenedByRenewal = given.windowRule !== null && window?.reset === 'period';
   const isDue = isEntitled && (entitlement.meterId !== null || grants.length > 0);
   const changed = nextVersion(before, now, {
     validUntil: earliest([windowEndAt, ...ends]),
@@ -267,14 +268,10 @@ function rowOf(
     allowance: given.amount,
     granted: grants.reduce((total, { balance }) => add(total, balance ?? ZERO), ZERO),
     isOverageAllowed: given.isOverageAllowed,
-    reset: counter.window?.reset ?? null,
-    windowStartAt: counter.window?.startAt ?? null,
+    reset: window?.reset ?? null,
+    windowStartAt: window?.startAt ?? null,
     windowEndAt,
-    coveredUntil: counter.coveredUntil,
-    used: counter.used,
-    expiredGrantUsage: counter.expiredGrantUsage,
-    planUsage: counter.planUsage,
-    notifiedThresholds: counter.notifiedThresholds,
+    ...counted,
     sources: [...given.sources.map(toSourceView), ...grants.map(grantToSourceView)],
     dueAt: isDue ? earliest([isOpenedByRenewal ? null : windowEndAt, ...ends]) : null,
     leaseEndsAt: null,

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { parseExact } from '../../core/decimal';
+import { earliest } from '../../core/time';
 import { Configuration } from '../../platform/config';
 import { CatalogService, type PlanEntitlement } from '../catalog';
 import { anchorOf, type Subscription, SubscriptionsService } from '../subscriptions';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
-import { accessOf, earliest } from './domain/access';
+import { accessOf } from './domain/access';
 import { type Allowance, allowanceOf, type AllowanceSource } from './domain/allowance';
 import type { AddonEntitlement } from './domain/addon-entitlement';
 import type { BalanceRow } from './domain/customer-entitlement';

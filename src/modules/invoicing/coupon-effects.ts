@@ -1,5 +1,6 @@
 import { groupBy } from '../../core/grouping';
 import { greater, nonNegative } from '../../core/money';
+import { earliest } from '../../core/time';
 import type { AppliedRedemption, InvoiceDiscount } from '../coupons';
 import { returnedBy } from './domain/held-lines';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
@@ -20,10 +21,8 @@ export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[]
 
 /** Returns the earliest `endsAt` of the entries with a discount; null if these entries have no end. */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
-  const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
-    amountMinor > 0n ? (endsAt ?? []) : [],
-  );
-  return ends.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
+  const discounting = coupons.filter(({ amountMinor }) => amountMinor > 0n);
+  return earliest(discounting.map(({ endsAt }) => endsAt ?? null));
 }
 
 /** Returns the discounts of an invoice by coupon. Voiding the invoice returns them to the coupons. */

@@ -32,8 +32,8 @@ import {
   toCreditable,
 } from './domain/credit-note';
 import { type ReturnedAmounts, type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
-import { amountRemaining, type Invoice } from './domain/invoice';
-import { closeCollectionAt } from './domain/invoice-collection';
+import type { Invoice } from './domain/invoice';
+import { withCredit } from './domain/invoice-payment';
 import { limitOfNote } from './domain/note-limit';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicePostings } from './invoice-postings';
@@ -252,17 +252,9 @@ export class CreditNotesService {
     await this.postings.postNote(note, now);
     await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });
     if (note.toReceivable === 0n && invoice.amountPaid === before.amountPaid) return invoice;
-    const amountCredited = invoice.amountCredited + note.toReceivable;
-    const isPaid =
-      invoice.status === 'open' && amountRemaining({ ...invoice, amountCredited }) === 0n;
-    const after: Invoice = nextVersion(invoice, now, {
-      amountCredited,
-      status: isPaid ? 'paid' : invoice.status,
-      paidAt: isPaid ? now : invoice.paidAt,
-      collectAt: isPaid ? closeCollectionAt(invoice, now) : invoice.collectAt,
-    });
+    const after = withCredit(invoice, note.toReceivable, now);
     await this.invoices.update(after);
-    const event = isPaid ? invoicePaid : invoiceUpdated;
+    const event = after.status === invoice.status ? invoiceUpdated : invoicePaid;
     await this.outbox.record(event, { after, before, occurredAt: now });
     return after;
   }

@@ -2,6 +2,12 @@ import type { TermsFault } from '../../core/terms-fault';
 import { defineNotFound, defineProblem } from '../../platform/errors';
 import { explainLimit, type NoteLimit } from './domain/note-limit';
 
+/** Returns a function that describes a refusal because of the status of an invoice. */
+const refusedStatus = (reason: string) => (id: string, status: string) => ({
+  detail: `The invoice ${id} is ${status}${reason}`,
+  extensions: { invoice_status: status },
+});
+
 export const invoiceNotFound = defineNotFound('invoice_not_found', 'an invoice');
 
 export const invoiceLineNotFound = defineProblem({
@@ -45,10 +51,7 @@ export const invoiceNotDraft = defineProblem({
   kind: 'conflict',
   title: 'The invoice is not a draft',
   meaning: 'Only a draft can be deleted. A finalized invoice can be voided.',
-  occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status}. Only a draft can be deleted.`,
-    extensions: { invoice_status: status },
-  }),
+  occurrence: refusedStatus('. Only a draft can be deleted.'),
 });
 
 export const invoiceBillsPeriod = defineProblem({
@@ -76,10 +79,7 @@ export const invoiceNotPayable = defineProblem({
   title: 'The invoice cannot be paid',
   meaning:
     'Only an invoice that is open or uncollectible can be paid: this one is a draft, paid or void.',
-  occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status} and cannot be paid.`,
-    extensions: { invoice_status: status },
-  }),
+  occurrence: refusedStatus(' and cannot be paid.'),
 });
 
 export const invoicePaymentPending = defineProblem({
@@ -134,10 +134,7 @@ export const invoiceNotVoid = defineProblem({
   kind: 'conflict',
   title: 'The invoice is not void',
   meaning: 'Only a void invoice can be regenerated.',
-  occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status}. Only a void invoice can be regenerated.`,
-    extensions: { invoice_status: status },
-  }),
+  occurrence: refusedStatus('. Only a void invoice can be regenerated.'),
 });
 
 export const invoiceRegenerated = defineProblem({
@@ -169,10 +166,7 @@ export const invoiceNotCreditable = defineProblem({
   kind: 'conflict',
   title: 'The invoice cannot be credited',
   meaning: 'Only an invoice that is open or paid can be credited.',
-  occurrence: (id: string, status: string) => ({
-    detail: `The invoice ${id} is ${status} and cannot be credited.`,
-    extensions: { invoice_status: status },
-  }),
+  occurrence: refusedStatus(' and cannot be credited.'),
 });
 
 export const creditExceedsLine = defineProblem({

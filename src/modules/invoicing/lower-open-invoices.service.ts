@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { lesser } from '../../core/money';
-import { changedAt, nextVersion } from '../../core/next-version';
+import { changedAt } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-sequence';
 import { amountRemaining, type Invoice } from './domain/invoice';
-import { closeCollectionAt } from './domain/invoice-collection';
+import { withCredit } from './domain/invoice-payment';
 import type { BillingRequest } from './domain/billing-request';
 import { DueInvoicesRepository } from './due-invoices.repository';
 import type { UsedCredit } from './invoice-postings';
@@ -75,16 +75,11 @@ export class LowerOpenInvoicesService {
   }
 
   private async lower(before: Invoice, available: bigint, now: Date): Promise<bigint> {
-    const remaining = amountRemaining(before);
-    const amount = lesser(available, remaining);
+    const amount = lesser(available, amountRemaining(before));
     if (amount <= 0n) return 0n;
-    const lowered = nextVersion(before, now, { amountCredited: before.amountCredited + amount });
-    const isPaid = amount === remaining;
-    const after: Invoice = isPaid
-      ? { ...lowered, status: 'paid', paidAt: now, collectAt: closeCollectionAt(before, now) }
-      : lowered;
+    const after = withCredit(before, amount, now);
     await this.invoices.update(after);
-    const event = isPaid ? invoicePaid : invoiceUpdated;
+    const event = after.status === before.status ? invoiceUpdated : invoicePaid;
     await this.outbox.record(event, { after, before, occurredAt: now });
     return amount;
   }

@@ -54,15 +54,13 @@ export class Reports implements OnApplicationShutdown {
    * @throws {ProblemError} `too_many_reports` if the maximum number of reports of this kind is already waiting
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
-    const leave = await this.enter(kind);
-    try {
-      return await this.read(async () => {
+    this.requireRoom(kind);
+    return this.limiters[kind].run(() =>
+      this.read(async () => {
         if (kind === 'analytics') await this.database.setTransactionTimeouts(ANALYTICS_TIME);
         return reads();
-      });
-    } finally {
-      leave();
-    }
+      }),
+    );
   }
 
   /**
@@ -76,12 +74,10 @@ export class Reports implements OnApplicationShutdown {
   /** Runs one step of long work in a transaction that may write. The step counts as a running report of this kind. */
   async commit<Result>(kind: ReportKind, work: () => Promise<Result>): Promise<Result> {
     this.database.refuseTransaction('A step of a report');
-    const leave = await this.enter(kind);
-    try {
-      return await this.database.transaction(work, { source: await this.openSource() });
-    } finally {
-      leave();
-    }
+    this.requireRoom(kind);
+    return this.limiters[kind].run(async () =>
+      this.database.transaction(work, { source: await this.openSource() }),
+    );
   }
 
   /**

@@ -8,6 +8,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Access } from '../../core/access';
+import { groupBy } from '../../core/grouping';
 import { type CustomerPlace, RequireAccess, SECURITY_SCHEMES } from '../access';
 import {
   crossSiteRequest,
@@ -314,11 +315,7 @@ const IF_MATCH = ApiHeader({
 });
 
 function problemResponses(definitions: readonly ProblemDefinition[]): readonly MethodDecorator[] {
-  const byStatus = new Map<number, ProblemDefinition[]>();
-  for (const definition of definitions) {
-    const status = STATUS_OF_KIND[definition.kind];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), definition]);
-  }
+  const byStatus = groupBy(definitions, ({ kind }) => STATUS_OF_KIND[kind]);
   return [...byStatus].map(([status, group]) =>
     ApiResponse({
       status,

@@ -65,14 +65,7 @@ export class Idempotency {
   ) {}
 
   atomically(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
-    return this.once(request, work, () =>
-      this.database.transaction(async () => {
-        await this.claim(request);
-        const answer = await work.stored(await work.act());
-        await this.repository.complete(request.key, answer);
-        return answer;
-      }),
-    );
+    return this.once(request, work, () => this.claimAndStore(request, work));
   }
 
   /**
@@ -192,7 +185,7 @@ export class Idempotency {
         if (!(error instanceof KeyTaken)) {
           const refusal = act === run ? work.answerTo(error) : null;
           if (refusal === null) throw error;
-          act = () => this.claimAndStore(request, refusal, work);
+          act = () => this.claimAndStore(request, { ...work, act: () => Promise.resolve(refusal) });
           continue;
         }
       }
@@ -208,14 +201,10 @@ export class Idempotency {
     }
   }
 
-  private claimAndStore(
-    request: KeyedRequest,
-    unstored: Answer,
-    { stored }: KeyedWork,
-  ): Promise<Answer> {
+  private claimAndStore(request: KeyedRequest, work: KeyedWork): Promise<Answer> {
     return this.database.transaction(async () => {
       await this.claim(request);
-      const answer = await stored(unstored);
+      const answer = await work.stored(await work.act());
       await this.repository.complete(request.key, answer);
       return answer;
     });

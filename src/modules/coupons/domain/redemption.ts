@@ -1,4 +1,5 @@
 import { greater, lesser, nonNegative } from '../../../core/money';
+import { earliest } from '../../../core/time';
 import type { Coupon } from './coupon';
 
 export interface CouponRedemption {
@@ -212,7 +213,7 @@ export function withApplied(
     correctionsAmount:
       appliedMinor < 0n ? greater(correctionsAmount + appliedMinor, 0n) : correctionsAmount,
     remainingAmount: isLeft ? rest : null,
-    endsAt: amountMinor > 0n ? earlier(redemption.endsAt, endsAt) : redemption.endsAt,
+    endsAt: amountMinor > 0n ? earliest([redemption.endsAt, endsAt]) : redemption.endsAt,
   };
   return coupon.duration === 'once'
     ? endedIfUsedUp(redemption, { redemption: after, coupon }, now)
@@ -321,9 +322,4 @@ export function withoutInvoice(
   };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
   return endedIfUsedUp(redemption, { redemption: after, coupon }, now);
-}
-
-function earlier(one: Date | null, other: Date | null): Date | null {
-  if (one === null || other === null) return one ?? other;
-  return one < other ? one : other;
 }

@@ -1,3 +1,5 @@
+import { earliest } from '../../../core/time';
+
 export interface AccessState {
   readonly status: string;
   /** Time at which the subscription became past due or unpaid. Null without a grace period. */
@@ -39,12 +41,4 @@ export function accessOf(
     default:
       return NONE;
   }
-}
-
-/** Returns the earliest instant, ignoring nulls; null if there is none. */
-export function earliest(instants: readonly (Date | null)[]): Date | null {
-  return instants.reduce<Date | null>(
-    (first, one) => (one === null || (first !== null && first <= one) ? first : one),
-    null,
-  );
 }

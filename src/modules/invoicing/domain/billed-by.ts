@@ -42,12 +42,7 @@ export interface BilledByCoupon
  * Discounts and taxes of the first bill: the invoice that first billed the usage of a period. Usage of that period that
  * is billed later gets the same ones, and stores this object in the trace of its line.
  */
-export interface BilledBy {
-  /** Period start of the first bill; null if the bill has no period. */
-  readonly billedFrom: Date | null;
-  readonly taxTreatment: TaxTreatment;
-  /** Tax rates of the first bill; empty if the customer was exempt or under reverse charge. */
-  readonly taxes: readonly InvoiceRateTerms[];
+export interface BilledBy extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
   /** Percentages first. */
   readonly coupons: readonly BilledByCoupon[];
 }

@@ -1,5 +1,5 @@
 import { type HeldLines, maxWithTax } from '../../../core/invoice';
-import { lesser, nonNegative } from '../../../core/money';
+import { lesser, nonNegative, total } from '../../../core/money';
 import type { TakenFrom } from './given-back';
 
 /**
@@ -62,7 +62,7 @@ function divide(
   sources: readonly Source[],
   held: HeldLines | undefined,
 ): readonly bigint[] {
-  const wholeMinor = totalOf(sources.map(({ amountMinor }) => amountMinor));
+  const wholeMinor = total(sources.map(({ amountMinor }) => amountMinor));
   const limited = sources.map(({ amountMinor, leftMinor }) => {
     const floorMinor = (grossMinor * amountMinor) / wholeMinor;
     const remainder = (grossMinor * amountMinor) % wholeMinor;
@@ -71,10 +71,10 @@ function divide(
     const partMinor = lesser(mostMinor, leftMinor);
     return { leftMinor, floorMinor, remainder, upMinor, mostMinor, partMinor };
   });
-  if (totalOf(limited.map(({ mostMinor }) => mostMinor)) < grossMinor) {
+  if (total(limited.map(({ mostMinor }) => mostMinor)) < grossMinor) {
     return limited.map(({ upMinor }) => upMinor);
   }
-  const excessMinor = totalOf(limited.map(({ partMinor }) => partMinor)) - grossMinor;
+  const excessMinor = total(limited.map(({ partMinor }) => partMinor)) - grossMinor;
   const lowered = new Set(
     limited
       .filter(({ partMinor, floorMinor }) => partMinor > floorMinor)
@@ -89,8 +89,4 @@ function divide(
     missingMinor -= moreMinor;
     return one.partMinor + moreMinor - (lowered.has(one) ? 1n : 0n);
   });
-}
-
-function totalOf(minors: readonly bigint[]): bigint {
-  return minors.reduce((total, minor) => total + minor, 0n);
 }

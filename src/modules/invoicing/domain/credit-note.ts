@@ -1,3 +1,4 @@
+import { groupBy } from '../../../core/grouping';
 import type { CreditableLine, CreditNoteLine, LeftTogether } from '../../../core/invoice';
 import { type AmountRange, lesser, nonNegative } from '../../../core/money';
 import type { TaxShare } from '../../../core/tax';
@@ -96,14 +97,7 @@ export function toCreditable(
   { lines }: Invoice,
   elsewhere: BilledElsewhere,
 ): readonly CreditableLine[] {
-  const groups = new Map<string, InvoiceLine[]>();
-  for (const line of lines) {
-    const key = billedTogetherKey(line);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [line]);
-    else group.push(line);
-  }
-  const creditable = [...groups.values()].flatMap((group) => {
+  const creditable = [...groupBy(lines, billedTogetherKey).values()].flatMap((group) => {
     const together = leftOf(group, elsewhere);
     return group.map((line) => [line.id, creditableLine(line, together)] as const);
   });

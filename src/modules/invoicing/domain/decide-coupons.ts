@@ -1,7 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import type { RedeemedCoupon } from '../../../core/discount';
 import { nonNegative } from '../../../core/money';
-import { monthsAfter, type Period } from '../../../core/time';
+import { earliest, monthsAfter, type Period } from '../../../core/time';
 import { correctedDiscounts } from './corrected-discounts';
 import { returnedBy } from './held-lines';
 import type { HeldDiscount } from './held-terms';
@@ -172,10 +172,7 @@ function endOfMonths(
   billingPeriod: Period | null,
   timeZone: string,
 ): Date | null {
-  const { endsAt } = coupon;
-  const ownEndsAt = endOf(coupon, billingPeriod?.startAt ?? null, timeZone);
-  if (endsAt === null || ownEndsAt === null) return endsAt ?? ownEndsAt;
-  return ownEndsAt < endsAt ? ownEndsAt : endsAt;
+  return earliest([coupon.endsAt, endOf(coupon, billingPeriod?.startAt ?? null, timeZone)]);
 }
 
 /**

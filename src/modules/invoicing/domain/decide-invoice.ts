@@ -58,7 +58,7 @@ export function decideInvoice(
     currency: request.currency,
     periodStartAt: request.period?.startAt ?? null,
     periodEndAt: request.period?.endAt ?? null,
-    ...totalsOf(amounts, terms),
+    ...amountsOf(amounts, terms),
     amountPaid: 0n,
     amountCredited: 0n,
     amountPending: 0n,
@@ -91,10 +91,9 @@ export function decideInvoice(
 export function reassembleDraft(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is reassembled');
   const { charges, commitments } = splitTrueUps(draft.lines);
-  const timeZone = timeZoneOf(draft.lines);
-  const terms = termsOf(context, draft.lines, timeZone, priceIdsOf(draft.lines));
-  const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
-  const amounts = assembled(draft.currency, made, terms);
+  const priceOf = priceIdsOf(draft.lines);
+  const terms = termsOf(context, draft.lines, timeZoneOf(draft.lines), priceOf);
+  const amounts = assembled(draft.currency, { lines: charges, priceOf, commitments }, terms);
   const byId = new Map(draft.lines.map((line) => [line.id, line]));
   const drafts = amounts.lines.map(({ lineId }) => {
     const line = byId.get(lineId);
@@ -103,7 +102,7 @@ export function reassembleDraft(draft: Invoice, context: BillingContext): Invoic
   });
   return {
     ...draft,
-    ...totalsOf(amounts, terms),
+    ...amountsOf(amounts, terms),
     updatedAt: context.followsAt ?? draft.updatedAt,
     lines: linesOf(draft.id, drafts, amounts),
   };
@@ -262,12 +261,10 @@ function termsOf(
   pricedLines: readonly PricedLine[],
 ): AssemblyTerms {
   const rates = new Map(context.taxRates.map((rate) => [rate.taxRateId, rate]));
-  for (const { taxRateId, name, percentage, inclusive } of lines.flatMap(({ trace }) =>
-    ownRatesOf(trace),
-  )) {
+  const ownRates = lines.flatMap(({ trace }) => ownRatesOf(trace));
+  for (const { taxRateId, name, percentage, inclusive } of ownRates) {
     if (!rates.has(taxRateId)) rates.set(taxRateId, { taxRateId, name, percentage, inclusive });
   }
-  const { taxTreatment, creditGrants } = context;
   const priceIds = new Set(pricedLines.map(({ priceId }) => priceId));
   const correctedCoupons = correctedCouponsOf(lines, context.correctedCoupons ?? new Map());
   return {
@@ -275,12 +272,24 @@ function termsOf(
     correctedCoupons,
     taxRateIds: context.taxRates.map(({ taxRateId }) => taxRateId),
     taxRates: [...rates.values()],
-    taxTreatment,
-    creditGrants,
+    taxTreatment: context.taxTreatment,
+    creditGrants: context.creditGrants,
   };
 }
 
-function totalsOf(amounts: AssembledInvoice, context: AssemblyTerms) {
+export type InvoiceTotals = Pick<
+  Invoice,
+  | 'subtotal'
+  | 'discount'
+  | 'tax'
+  | 'inclusiveTax'
+  | 'total'
+  | 'creditApplied'
+  | 'creditedToBalance'
+  | 'amountDue'
+>;
+
+export function totalsOf(amounts: AssembledInvoice): InvoiceTotals {
   return {
     subtotal: amounts.subtotalMinor,
     discount: amounts.discountMinor,
@@ -290,6 +299,12 @@ function totalsOf(amounts: AssembledInvoice, context: AssemblyTerms) {
     creditApplied: amounts.creditAppliedMinor,
     creditedToBalance: amounts.creditedToBalanceMinor,
     amountDue: amounts.amountDueMinor,
+  };
+}
+
+function amountsOf(amounts: AssembledInvoice, context: AssemblyTerms) {
+  return {
+    ...totalsOf(amounts),
     taxTreatment: context.taxTreatment,
     credits: amounts.credits,
     taxRates: context.taxRates.map((rate) => {
@@ -316,34 +331,20 @@ function linesOf(
     const draft = drafts[position];
     invariant(draft?.id === line.lineId, 'drafts and amounts are in one order');
     return {
-      id: draft.id,
+      ...draft,
       invoiceId,
       position,
-      kind: draft.kind,
-      description: draft.description,
-      quantity: draft.quantity,
-      unitAmount: draft.unitAmount,
       amount: line.amountMinor,
       discount: line.discountMinor,
       net: line.netMinor,
       tax: line.taxMinor,
-      priceId: draft.priceId,
-      itemId: draft.itemId,
-      period: draft.period,
-      fullPeriod: draft.fullPeriod,
-      proration: draft.proration,
-      prorationUnit: draft.prorationUnit,
-      timeZone: draft.timeZone,
-      isInAdvance: draft.isInAdvance,
       isReleased: false,
-      creditsLineId: draft.creditsLineId,
       credited: 0n,
       creditedNet: 0n,
       creditedTaxShares: [],
       taxRateIds: line.taxRateIds,
       taxShares: line.taxShares,
       discountShares: line.discountShares,
-      trace: draft.trace,
     };
   });
 }

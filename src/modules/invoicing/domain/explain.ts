@@ -1,7 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import type { AssembledInvoice } from '../../../core/invoice';
 import { correctedDiscounts } from './corrected-discounts';
-import { evaluateInvoice } from './decide-invoice';
+import { evaluateInvoice, type InvoiceTotals, totalsOf } from './decide-invoice';
 import type { Invoice, InvoiceLine } from './invoice';
 import { evaluate } from './trace';
 
@@ -11,19 +11,6 @@ export interface Explanation {
   /** True if all amounts equal the stored amounts. */
   readonly matches: boolean;
 }
-
-const TOTALS = [
-  'subtotal',
-  'discount',
-  'tax',
-  'inclusiveTax',
-  'total',
-  'creditApplied',
-  'creditedToBalance',
-  'amountDue',
-] as const;
-
-export type InvoiceTotals = Pick<Invoice, (typeof TOTALS)[number]>;
 
 export interface InvoiceExplanation {
   readonly invoice: Invoice;
@@ -58,23 +45,14 @@ export function explain(invoice: Invoice): InvoiceExplanation {
   });
   const evaluated = totalsOf(assembled);
   const matches =
-    TOTALS.every((name) => evaluated[name] === invoice[name]) &&
+    totalNamesOf(evaluated).every((name) => evaluated[name] === invoice[name]) &&
     lines.every((line) => line.matches) &&
     sharesMatch(invoice, assembled);
   return { invoice, lines, evaluated, matches };
 }
 
-function totalsOf(assembled: AssembledInvoice): InvoiceTotals {
-  return {
-    subtotal: assembled.subtotalMinor,
-    discount: assembled.discountMinor,
-    tax: assembled.exclusiveTaxMinor,
-    inclusiveTax: assembled.inclusiveTaxMinor,
-    total: assembled.totalMinor,
-    creditApplied: assembled.creditAppliedMinor,
-    creditedToBalance: assembled.creditedToBalanceMinor,
-    amountDue: assembled.amountDueMinor,
-  };
+function totalNamesOf(totals: InvoiceTotals): readonly (keyof InvoiceTotals)[] {
+  return Object.keys(totals) as (keyof InvoiceTotals)[];
 }
 
 function sharesMatch({ coupons, taxRates, lines }: Invoice, assembled: AssembledInvoice): boolean {

@@ -3,6 +3,7 @@ import { lesser, nonNegative } from '../../../core/money';
 import { nextVersion } from '../../../core/next-version';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
+import { closeCollectionAt } from './invoice-collection';
 
 /** Returns the unpaid amount; 0 if the invoice cannot be paid. */
 export function unpaidOf(invoice: Invoice): bigint {
@@ -35,7 +36,7 @@ export function decidePayment(invoice: Invoice, requested: bigint | null): Payme
 }
 
 export function withReserve(invoice: Invoice, amount: bigint, now: Date): Invoice {
-  return touched({ ...invoice, amountPending: invoice.amountPending + amount }, now);
+  return nextVersion(invoice, now, { amountPending: invoice.amountPending + amount });
 }
 
 /**
@@ -79,11 +80,14 @@ export function withPayment(
   return { invoice: { ...paid, status: 'paid', paidAt: now, collectAt: null }, appliedMinor };
 }
 
-export function withoutReserve(invoice: Invoice, amount: bigint, now: Date): Invoice {
-  invariant(invoice.amountPending >= amount, 'a payment frees what it reserved');
-  return touched({ ...invoice, amountPending: invoice.amountPending - amount }, now);
+/** Lowers the unpaid amount of an invoice. If nothing is left to pay, marks the invoice as paid. */
+export function withCredit(before: Invoice, amount: bigint, now: Date): Invoice {
+  const after = nextVersion(before, now, { amountCredited: before.amountCredited + amount });
+  if (!mayInvoiceBecome(before, 'paid') || amountRemaining(after) !== 0n) return after;
+  return { ...after, status: 'paid', paidAt: now, collectAt: closeCollectionAt(before, now) };
 }
 
-function touched(invoice: Invoice, now: Date): Invoice {
-  return nextVersion(invoice, now);
+export function withoutReserve(invoice: Invoice, amount: bigint, now: Date): Invoice {
+  invariant(invoice.amountPending >= amount, 'a payment frees what it reserved');
+  return nextVersion(invoice, now, { amountPending: invoice.amountPending - amount });
 }

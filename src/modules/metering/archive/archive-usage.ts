@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
-import type { Period } from '../../../core/time';
+import { earliest, type Period } from '../../../core/time';
 import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
 import { Database, keptFrom } from '../../../platform/database';
@@ -295,11 +295,6 @@ function portionOf<Stream extends Pick<StreamToArchive, 'events'>>(
   let events = 0;
   const fitting = streams.findIndex((one) => (events += Number(one.events)) > EVENTS_PER_FILE);
   return fitting === -1 ? streams : streams.slice(0, Math.max(fitting, 1));
-}
-
-function earliest(instants: readonly (Date | null)[]): Date | null {
-  const times = instants.flatMap((one) => (one === null ? [] : [one.getTime()]));
-  return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
 /**

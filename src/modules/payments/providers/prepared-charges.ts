@@ -18,15 +18,10 @@ import {
 import { PaymentMethodsRepository } from '../methods/payment-methods.repository';
 import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
+import { MAX_REPLAYS } from './requested-refund';
 
 /** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
-
-/**
- * Maximum number of calls without a final outcome. After more calls, polls no longer repeat the request with the same
- * idempotency key.
- */
-const MAX_REPLAYS = 2;
 
 const UNKNOWN: UnknownOutcome = { kind: 'unknown' };
 

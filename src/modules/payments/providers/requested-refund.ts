@@ -44,7 +44,7 @@ export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
  * Maximum number of calls without a final outcome. After more calls, polls no longer repeat the request with the same
  * idempotency key.
  */
-const MAX_REPLAYS = 2;
+export const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
 

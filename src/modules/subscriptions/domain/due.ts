@@ -1,4 +1,5 @@
 import { isTerminal } from '../../../core/states';
+import { earliest } from '../../../core/time';
 import {
   type ScheduledChange,
   type Subscription,
@@ -20,15 +21,11 @@ export function nextDueAt(
 ): Date | null {
   if (isTerminal(SUBSCRIPTION_TRANSITIONS, subscription.status)) return null;
   if (subscription.incompleteExpiresAt !== null) return subscription.incompleteExpiresAt;
-  const dues = [
+  return earliest([
     period === null ? subscription.startAt : period.isClosed ? null : period.endAt,
     pending?.effectiveAt ?? null,
     subscription.trialEndingAt,
-  ].filter((due) => due !== null);
-  return dues.reduce<Date | null>(
-    (earliest, due) => (earliest === null || due < earliest ? due : earliest),
-    null,
-  );
+  ]);
 }
 
 export function withPeriod(

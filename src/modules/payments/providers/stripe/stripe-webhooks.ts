@@ -106,16 +106,6 @@ function isStorableTime(seconds: number): boolean {
   return Number.isInteger(seconds) && seconds >= 0 && seconds <= LAST_SECOND_S;
 }
 
-type OwnPrefix = 'ref' | 'pay' | 'pms';
-
-/**
- * Returns true if an id has the form of our ids. This is checked because another service with the same Stripe account
- * may use the same metadata keys.
- */
-function isOurId(prefix: OwnPrefix, id: unknown): id is string {
-  return typeof id === 'string' && isId(prefix, id);
-}
-
 /** Returns Stripe's id of an object; null if the object has no id, or if the id cannot be stored. */
 function referenceOf(object: unknown): string | null {
   if (typeof object !== 'object' || object === null || !('id' in object)) return null;
@@ -136,10 +126,11 @@ function subjectIdOf(type: string, object: unknown): string | null {
 }
 
 /** @param key metadata key that this service sets in such an object. Somebody at Stripe may have set other keys */
-function ownIdOf(object: unknown, key: string, prefix: OwnPrefix): string | null {
+function ownIdOf(object: unknown, key: string, prefix: 'ref' | 'pay' | 'pms'): string | null {
   if (typeof object !== 'object' || object === null || !('metadata' in object)) return null;
   const { metadata } = object;
   if (typeof metadata !== 'object' || metadata === null) return null;
   const id = (metadata as Record<string, unknown>)[key];
-  return isOurId(prefix, id) ? id : null;
+  // Another service with the same Stripe account may use the same keys.
+  return typeof id === 'string' && isId(prefix, id) ? id : null;
 }
