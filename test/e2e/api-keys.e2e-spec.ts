@@ -1,3 +1,4 @@
+import { runCommand } from '../support/command';
 import { startTestApp, eventsOf, type TestApp } from '../support/test-app';
 
 const SECRET_FORM = /^sk_live_[0-9A-Za-z]{49}$/;
@@ -328,6 +329,13 @@ describe('API keys', () => {
     const { body } = await call('get', '/v1/api-keys?limit=1');
     expect(body).toMatchObject({ data: [{ id }] });
     expect(JSON.stringify(body)).not.toContain('secret');
+  });
+
+  it('have each scope that a command names once', async () => {
+    const words = ['create', '--name', 'K', '--scopes', 'usage:write, usage:read, usage:write'];
+    const { stdout } = await runCommand('keys', words, { databaseUrl: engine.databaseUrl });
+    const { body } = await call('get', `/v1/api-keys/${stdout.split(' ', 1)[0] ?? ''}`);
+    expect(body).toMatchObject({ scopes: ['usage:write', 'usage:read'] });
   });
 
   it('include the bootstrap key, which is stored once and stays revoked', async () => {
