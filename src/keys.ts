@@ -49,11 +49,12 @@ async function create(keys: ApiKeysService, options: Options, caller: Principal)
 }
 
 function parseScopes(text: string): readonly GrantedScope[] {
-  return [...new Set(text.split(','))].map((part) => {
-    const scope = GRANTED_SCOPES.find((known) => known === part.trim());
+  const names = new Set(text.split(',').map((part) => part.trim()));
+  return [...names].map((name) => {
+    const scope = GRANTED_SCOPES.find((known) => known === name);
     if (scope !== undefined) return scope;
     throw new UsageError(
-      `${JSON.stringify(part)} is not a scope. The scopes are: *, ${ALL_SCOPES.join(', ')}.`,
+      `${JSON.stringify(name)} is not a scope. The scopes are: *, ${ALL_SCOPES.join(', ')}.`,
     );
   });
 }

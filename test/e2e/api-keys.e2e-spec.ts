@@ -1,3 +1,4 @@
+import { runCommand } from '../support/command';
 import { startTestApp, eventsOf, type TestApp } from '../support/test-app';
 
 const SECRET_FORM = /^sk_live_[0-9A-Za-z]{49}$/;
@@ -284,7 +285,9 @@ describe('API keys', () => {
     expect((await create()).headers['idempotent-replayed']).toBe('true');
   });
 
-  it('record their last use at most once a minute', async () => {
+  it('record their last use once a minute in each process', async () => {
+    const { databaseUrl } = engine;
+    const other = await startTestApp({ databaseUrl, environment: { AUTH: 'required' } });
     const { id, secret } = await createKey(['customers:read']);
     const lastUsed = async () =>
       ((await call('get', `/v1/api-keys/${id}`)).body as { last_used_at: string | null })
@@ -299,10 +302,15 @@ describe('API keys', () => {
     await used(first);
     engine.clock.advanceMs(59_000);
     await call('get', '/v1/customers', secret);
-    engine.clock.advanceMs(1_000);
     const second = engine.clock.now().toISOString();
-    await call('get', '/v1/customers', secret);
+    other.clock.set(second);
+    await other.http.get('/v1/customers').set('Authorization', `Bearer ${secret}`).expect(200);
     await used(second);
+    engine.clock.advanceMs(1_000);
+    const third = engine.clock.now().toISOString();
+    await call('get', '/v1/customers', secret);
+    await used(third);
+    await other.close();
   });
 
   it('are never answered with 304, because their last use changes within a version', async () => {
@@ -321,6 +329,13 @@ describe('API keys', () => {
     const { body } = await call('get', '/v1/api-keys?limit=1');
     expect(body).toMatchObject({ data: [{ id }] });
     expect(JSON.stringify(body)).not.toContain('secret');
+  });
+
+  it('have each scope that a command names once', async () => {
+    const words = ['create', '--name', 'K', '--scopes', 'usage:write, usage:read, usage:write'];
+    const { stdout } = await runCommand('keys', words, { databaseUrl: engine.databaseUrl });
+    const { body } = await call('get', `/v1/api-keys/${stdout.split(' ', 1)[0] ?? ''}`);
+    expect(body).toMatchObject({ scopes: ['usage:write', 'usage:read'] });
   });
 
   it('include the bootstrap key, which is stored once and stays revoked', async () => {

@@ -49,6 +49,7 @@ describe('a sign-in with OpenID Connect', () => {
         OIDC_CLIENT_SECRET: CLIENT.secret,
         OIDC_ALLOWED_DOMAINS: 'example.com',
         OIDC_ALLOW_PRIVATE_NETWORKS: 'true',
+        PUBLIC_DOCS: 'false',
       },
     });
     await createAdmin(engine, 'admin', 'ada@example.com');
@@ -73,6 +74,12 @@ describe('a sign-in with OpenID Connect', () => {
   async function expectExpired(path: string): Promise<void> {
     expect((await browser.get(path)).body).toMatchObject({ code: 'openid_expired' });
   }
+
+  it('leads to the console by default, also if the documentation is not public', async () => {
+    const { status, headers } = await browser.get(await begun());
+    expect([status, headers['location']]).toEqual([303, '/studio/']);
+    expect((await engine.uncheckedHttp.get('/studio/')).status).not.toBe(401);
+  });
 
   it('replaces one of another tab, whose return does not end it', async () => {
     const replaced = await begun();

@@ -45,12 +45,8 @@ describe('sessions', () => {
   async function createAdmin(role: Role = 'owner', passwordHash = HASH) {
     count += 1;
     const email = `admin${count}@example.com`;
-    const { status, body } = await withKey('post', '/v1/studio').send({
-      email,
-      name: 'Ada',
-      role,
-      passwordHash,
-    });
+    const admin = { email, name: 'Ada', role, passwordHash };
+    const { status, body } = await withKey('post', '/v1/studio').send(admin);
     expect(status).toBe(201);
     return { email, id: (body as { id: string }).id };
   }
@@ -321,8 +317,9 @@ describe('sessions', () => {
     const { email } = await createAdmin();
     const idle = await signIn(email);
     engine.clock.advanceMs(12 * HOUR_MS - 1);
-    expect((await as(idle, 'get', '/v1/session')).status).toBe(200);
+    const { body } = await as(idle, 'get', '/v1/session');
     engine.clock.advanceMs(12 * HOUR_MS);
+    expect(body).toMatchObject({ ends_at: engine.clock.now().toISOString() });
     await isRefused(idle);
 
     const used = await signIn(email);

@@ -29,8 +29,7 @@ const FIND_HOLDER = `
   FROM api_key WHERE previous_hash = $1`;
 
 const TOUCH = `
-  UPDATE api_key SET last_used_at = $2
-  WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $2::timestamptz - interval '1 minute')`;
+  UPDATE api_key SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`;
 
 const LOCK_BOOTSTRAP = `SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`;
 
@@ -145,7 +144,7 @@ export class ApiKeysRepository {
     return (await this.database.query(ANY_USABLE, [now])).length > 0;
   }
 
-  /** Records the use of a key, at most once a minute. */
+  /** Records the use of a key, unless a later one is recorded. */
   async touch(id: string, now: Date): Promise<void> {
     await this.database.query(TOUCH, [id, now]);
   }

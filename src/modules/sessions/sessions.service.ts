@@ -106,10 +106,10 @@ export class SessionsService {
     }
     const admin =
       (await this.admins.find(session.adminId)) ?? raise(unauthenticated('session_ended'));
-    if (isTouchDue(session, now) && this.clockCheck.isRight) {
-      await this.sessions.touch(session.id, now);
-    }
-    return { session, admin, mustEnrol: await this.mustEnrol(session) };
+    const mustEnrol = await this.mustEnrol(session);
+    if (!isTouchDue(session, now) || !this.clockCheck.isRight) return { session, admin, mustEnrol };
+    await this.sessions.touch(session.id, now);
+    return { session: { ...session, lastUsedAt: now }, admin, mustEnrol };
   }
 
   /** @throws {ProblemError} `unauthenticated` if the session is no longer active or does not exist */

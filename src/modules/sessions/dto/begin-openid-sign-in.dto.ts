@@ -10,7 +10,7 @@ export class BeginOpenIdSignInDto {
   @PatternField(
     OWN_PATH,
     'must be a path of this service, of at most 500 characters',
-    'Path of this service to open after the sign-in. Default: `/`.',
+    'Path of this service to open afterwards. Default: `/studio/`.',
     { optional: true, example: '/docs' },
   )
   readonly return_to?: string;

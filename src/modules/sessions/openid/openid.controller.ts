@@ -22,7 +22,7 @@ import { FLOW_MS, OpenIdSignIn } from './openid-sign-in.service';
 
 const PATH = 'v1/session/oidc';
 
-/** Path of the page that shows why a sign-in failed. */
+/** Path of the console, which opens without a session. It shows why a sign-in failed. */
 const CONSOLE = '/studio/';
 const SHOWN_IN_CONSOLE =
   'If it fails, a browser (`Accept: text/html`) is redirected to the console, which shows the reason.';
@@ -59,7 +59,7 @@ export class OpenIdController {
     problems: [openIdDisabled, openIdUnavailable],
   })
   async beginOpenIdSignIn(
-    @Query() { return_to: returnTo = '/' }: BeginOpenIdSignInDto,
+    @Query() { return_to: returnTo = CONSOLE }: BeginOpenIdSignInDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
