@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { WaitingRows } from '../../../platform/jobs';
-import type {
-  Attempt,
-  ClaimedDelivery,
-  Delivery,
-  DeliveryFilter,
-  DeliveryStatus,
+import {
+  type Attempt,
+  type ClaimedDelivery,
+  type Delivery,
+  type DeliveryFilter,
+  type DeliveryStatus,
+  LEASE_MS,
 } from './domain/delivery';
 import { LONGEST_PAUSE_MS } from './domain/retry-schedule';
 import { HeadsRepository, IS_PENDING } from './heads.repository';
@@ -71,6 +72,8 @@ export interface NumberedAttempt extends Attempt {
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If the deletion comes later, it discards these
  *   deliveries. If it came first, nothing is inserted.
  * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
+ * - A head that changes, and was not due, stays so for at most a lease, because an attempt may be in flight. The ids of
+ *   such deliveries are returned as `waiting`.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -93,10 +96,12 @@ const INSERT = `
     FROM made JOIN live ON live.id = made.endpoint_id AND live.ordered
     ORDER BY made.endpoint_id, made.object_id, made.sequence, made.id
     ON CONFLICT (endpoint_id, object_id) DO UPDATE
-      SET delivery_id = excluded.delivery_id, sequence = excluded.sequence, due_at = excluded.due_at
+      SET delivery_id = excluded.delivery_id, sequence = excluded.sequence,
+        due_at = greatest(excluded.due_at, least(head.due_at, $9))
       WHERE (excluded.sequence, excluded.delivery_id) < (head.sequence, head.delivery_id)
+    RETURNING delivery_id, due_at
   )
-  SELECT count(*)::int AS made FROM made`;
+  SELECT count(*)::int AS made, ARRAY(SELECT delivery_id FROM headed WHERE due_at > $8) AS waiting FROM made`;
 
 /**
  * Claims due deliveries to unordered endpoints. Reads the endpoints again, because they may have been changed since
@@ -174,6 +179,11 @@ const NOT_RETRIED = `
     WHERE later.event_id = webhook_delivery.event_id AND later.endpoint_id = webhook_delivery.endpoint_id
       AND later.id > webhook_delivery.id)`;
 
+interface InsertedRow {
+  readonly made: number;
+  readonly waiting: readonly string[];
+}
+
 @Injectable()
 export class DeliveriesRepository {
   constructor(
@@ -185,7 +195,7 @@ export class DeliveriesRepository {
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
     if (first === undefined) return 0;
-    const [row] = await this.database.query<{ made: number }>(INSERT, [
+    const [row] = await this.database.query<InsertedRow>(INSERT, [
       deliveries.map(({ id }) => id),
       deliveries.map(({ endpointId }) => endpointId),
       deliveries.map(({ eventId }) => eventId),
@@ -194,8 +204,11 @@ export class DeliveriesRepository {
       deliveries.map(({ sequence }) => sequence),
       first.kind,
       first.createdAt,
+      new Date(first.createdAt.getTime() + LEASE_MS),
     ]);
-    return row?.made ?? 0;
+    if (row === undefined) return 0;
+    if (row.waiting.length > 0) await this.heads.endWait(row.waiting, first.createdAt);
+    return row.made;
   }
 
   /**
