@@ -2,7 +2,10 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { QueueMarkedEvents1795480000001 } from '../../migrations/1795480000001-QueueMarkedEvents';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
-import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
+import {
+  type AttemptResult,
+  DeliveriesRepository,
+} from '../../src/modules/webhooks/delivery/deliveries.repository';
 import type { ClaimedDelivery } from '../../src/modules/webhooks/delivery/domain/delivery';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
@@ -84,7 +87,7 @@ describe('the queues of ordered webhook endpoints', () => {
       .claim(now, leaseEndsAt, [{ endpointId, free, ordered }]);
   };
 
-  function recordSuccess(claimed: readonly ClaimedDelivery[]): Promise<ReadonlySet<string>> {
+  function recordSuccess(claimed: readonly ClaimedDelivery[]): Promise<ReadonlySet<AttemptResult>> {
     const now = engine.clock.now();
     const attempt = {
       startedAt: now,
@@ -384,6 +387,19 @@ describe('the queues of ordered webhook endpoints', () => {
     await second;
     expect(await engine.database.query('SELECT sequence FROM webhook_head')).toEqual([
       { sequence: 3 },
+    ]);
+  });
+
+  it('store only the result of the newest claim if two results of a delivery are written together', async () => {
+    const endpoint = await register(true);
+    await record('both', 1, 1);
+    const late = await claim(endpoint, 5);
+    engine.clock.advanceMs(60 * SECOND);
+    const newest = await claim(endpoint, 5);
+    const written = await recordSuccess([...late, ...newest]);
+    expect([...written].map(({ delivery }) => delivery)).toEqual(newest);
+    expect(await engine.database.query('SELECT number FROM webhook_attempt')).toEqual([
+      { number: 1 },
     ]);
   });
 
