@@ -2,7 +2,10 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { QueueMarkedEvents1795480000001 } from '../../migrations/1795480000001-QueueMarkedEvents';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
-import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
+import {
+  type AttemptResult,
+  DeliveriesRepository,
+} from '../../src/modules/webhooks/delivery/deliveries.repository';
 import type { ClaimedDelivery } from '../../src/modules/webhooks/delivery/domain/delivery';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
@@ -84,7 +87,7 @@ describe('the queues of ordered webhook endpoints', () => {
       .claim(now, leaseEndsAt, [{ endpointId, free, ordered }]);
   };
 
-  function recordSuccess(claimed: readonly ClaimedDelivery[]): Promise<ReadonlySet<string>> {
+  function recordSuccess(claimed: readonly ClaimedDelivery[]): Promise<ReadonlySet<AttemptResult>> {
     const now = engine.clock.now();
     const attempt = {
       startedAt: now,
@@ -307,6 +310,98 @@ describe('the queues of ordered webhook endpoints', () => {
       ).toEqual([{ sequence: 2, isDue: true }]);
     },
   );
+
+  async function retry(endpoint: string, sequence: number): Promise<void> {
+    const [id] = await engine.database.queryValues<string>(
+      `SELECT id FROM webhook_delivery WHERE endpoint_id = $1 AND sequence = $2`,
+      [endpoint, sequence],
+    );
+    const retried = await engine.http.post(`/v1/webhooks/deliveries/${id}/retry`);
+    expect(retried.status).toBe(201);
+  }
+
+  it('send retries of earlier events only when the attempt in flight has ended', async () => {
+    const endpoint = await register(true);
+    await record('again', 1, 3);
+    await work();
+    await work();
+    const waiting: (() => void)[] = [];
+    receiver.behave((_received, response) => waiting.push(() => response.writeHead(500).end()));
+    const worker = engine.app.get(DeliveryWorker);
+    await worker.runDue();
+    await until('the attempt at the third event is in flight', () => waiting.length === 1);
+    await retry(endpoint, 2);
+    await retry(endpoint, 1);
+    expect(await claim(endpoint, 5)).toEqual([]);
+    receiver.behave(accept);
+    for (const reply of waiting) reply();
+    await worker.idle();
+    await work();
+    await work();
+    expect(sequencesOf('coup_again')).toEqual([1, 2, 3, 1, 2]);
+    engine.clock.advanceMs(10 * SECOND);
+    await work();
+    expect(sequencesOf('coup_again')).toEqual([1, 2, 3, 1, 2, 3]);
+  });
+
+  it('send a retry of an earlier event at once while a later one waits for its next attempt', async () => {
+    const endpoint = await register(true);
+    await record('pause', 1, 2);
+    await work();
+    receiver.behave(answer(500));
+    await work();
+    receiver.behave(accept);
+    await retry(endpoint, 1);
+    await work();
+    expect(sequencesOf('coup_pause')).toEqual([1, 2, 1]);
+  });
+
+  it('send a retry of an earlier event after a lease if the result of the later one is lost', async () => {
+    const endpoint = await register(true);
+    await record('lost', 1, 2);
+    await work();
+    expect(await claim(endpoint, 5)).toHaveLength(1);
+    engine.clock.advanceMs(20 * SECOND);
+    await retry(endpoint, 1);
+    engine.clock.advanceMs(39 * SECOND);
+    await work();
+    expect(sequencesOf('coup_lost')).toEqual([1]);
+    engine.clock.advanceMs(SECOND);
+    await work();
+    expect(sequencesOf('coup_lost')).toEqual([1, 1]);
+  });
+
+  it('have the next event as head if results of two deliveries of an object are written at once', async () => {
+    const endpoint = await register(true);
+    await record('twice', 1, 3);
+    await work();
+    const late = await claim(endpoint, 5);
+    await retry(endpoint, 1);
+    engine.clock.advanceMs(60 * SECOND);
+    const retried = await claim(endpoint, 5);
+    expect([late.length, retried.length]).toEqual([1, 1]);
+    const commit = await openTransaction(engine.database, () => recordSuccess(late));
+    const second = recordSuccess(retried);
+    await Promise.race([second, untilSessionsWait(engine.database)]);
+    await commit();
+    await second;
+    expect(await engine.database.query('SELECT sequence FROM webhook_head')).toEqual([
+      { sequence: 3 },
+    ]);
+  });
+
+  it('store only the result of the newest claim if two results of a delivery are written together', async () => {
+    const endpoint = await register(true);
+    await record('both', 1, 1);
+    const late = await claim(endpoint, 5);
+    engine.clock.advanceMs(60 * SECOND);
+    const newest = await claim(endpoint, 5);
+    const written = await recordSuccess([...late, ...newest]);
+    expect([...written].map(({ delivery }) => delivery)).toEqual(newest);
+    expect(await engine.database.query('SELECT number FROM webhook_attempt')).toEqual([
+      { number: 1 },
+    ]);
+  });
 
   it('continue when a head does not match its delivery', async () => {
     await register(true);

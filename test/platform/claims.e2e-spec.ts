@@ -139,12 +139,16 @@ describe('claimed work', () => {
       await first.http.patch(`/v1/webhooks/endpoints/${endpointId}`).send({ ordered });
     }
     await createCustomer(first);
+    await claimNextDelivery(endpointId, ordered);
+    return endpointId;
+  }
+
+  async function claimNextDelivery(endpointId: string, ordered: boolean): Promise<void> {
     while (await first.app.get(EventDispatcher).runDue()) continue;
     const claimed = await first.app
       .get(DeliveryClaims)
       .claim(first.clock.now(), [{ endpointId, free: 10, ordered }]);
     expect(claimed).toHaveLength(1);
-    return endpointId;
   }
 
   const dueTimes = () =>
@@ -158,6 +162,24 @@ describe('claimed work', () => {
     const now = first.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
     expect(await dueTimes()).toEqual([{ delivery: leaseEndsAt, head: leaseEndsAt }]);
+
+    await first.close();
+    await takeOver();
+    expect(await dueTimes()).toEqual([{ delivery: now, head: now }]);
+  });
+
+  it('of an ordered webhook endpoint no longer delays a retry of an earlier event', async () => {
+    const endpoint = await claimDelivery(true);
+    const [ended] = await second.database.query<{ id: string; object_id: string }>(`
+      UPDATE webhook_delivery SET status = 'succeeded', due_at = NULL, attempts = 1 RETURNING id, object_id`);
+    if (ended === undefined) throw new Error('There is no delivery.');
+    await second.database.query('DELETE FROM webhook_head');
+    await first.http.patch(`/v1/customers/${ended.object_id}`).send({ name: 'Grace' }).expect(200);
+    await claimNextDelivery(endpoint, true);
+    await second.http.post(`/v1/webhooks/deliveries/${ended.id}/retry`).expect(201);
+    const now = first.clock.now();
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    expect(await dueTimes()).toEqual([{ delivery: now, head: leaseEndsAt }]);
 
     await first.close();
     await takeOver();

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { WaitingRows } from '../../../platform/jobs';
-import type {
-  Attempt,
-  ClaimedDelivery,
-  Delivery,
-  DeliveryFilter,
-  DeliveryStatus,
+import {
+  type Attempt,
+  type ClaimedDelivery,
+  type Delivery,
+  type DeliveryFilter,
+  type DeliveryStatus,
+  LEASE_MS,
 } from './domain/delivery';
 import { LONGEST_PAUSE_MS } from './domain/retry-schedule';
 import { HeadsRepository, IS_PENDING } from './heads.repository';
@@ -71,6 +72,8 @@ export interface NumberedAttempt extends Attempt {
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If the deletion comes later, it discards these
  *   deliveries. If it came first, nothing is inserted.
  * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
+ * - A head that changes, and was not due, stays so for at most a lease, because an attempt may be in flight. The ids of
+ *   such deliveries are returned as `waiting`.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -93,10 +96,12 @@ const INSERT = `
     FROM made JOIN live ON live.id = made.endpoint_id AND live.ordered
     ORDER BY made.endpoint_id, made.object_id, made.sequence, made.id
     ON CONFLICT (endpoint_id, object_id) DO UPDATE
-      SET delivery_id = excluded.delivery_id, sequence = excluded.sequence, due_at = excluded.due_at
+      SET delivery_id = excluded.delivery_id, sequence = excluded.sequence,
+        due_at = greatest(excluded.due_at, least(head.due_at, $9))
       WHERE (excluded.sequence, excluded.delivery_id) < (head.sequence, head.delivery_id)
+    RETURNING delivery_id, due_at
   )
-  SELECT count(*)::int AS made FROM made`;
+  SELECT count(*)::int AS made, ARRAY(SELECT delivery_id FROM headed WHERE due_at > $8) AS waiting FROM made`;
 
 /**
  * Claims due deliveries to unordered endpoints. Reads the endpoints again, because they may have been changed since
@@ -119,8 +124,9 @@ const CLAIM = `
 
 /**
  * Writes results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fencing token
- * because it was claimed again. Maintains the row of each endpoint in `webhook_failure`, in the order of the endpoint
- * ids to avoid deadlocks:
+ * because it was claimed again. Returns the positions of the written results, because two results can be of one
+ * delivery. Maintains the row of each endpoint in `webhook_failure`, in the order of the endpoint ids to avoid
+ * deadlocks:
  * - A success deletes the row.
  * - The first failure inserts the row. Later failures set `last_at`, at most once an hour.
  * - If the last failure was before `$12`, a failure also sets `since`, so that a new series of failures begins.
@@ -130,14 +136,15 @@ const RECORD = `
     SELECT * FROM unnest(
       $1::varchar[], $2::integer[], $3::varchar[], $4::timestamptz[], $5::timestamptz[], $6::integer[],
       $7::smallint[], $8::varchar[], $9::text[], $11::boolean[]
-    ) AS result (id, fence, status, due_at, started_at, duration_ms, status_code, error, response_start, is_sent)
+    ) WITH ORDINALITY AS result
+      (id, fence, status, due_at, started_at, duration_ms, status_code, error, response_start, is_sent, position)
   ), written AS (
     UPDATE webhook_delivery AS delivery
     SET status = result.status, due_at = result.due_at, attempts = delivery.attempts + 1,
       updated_at = greatest(delivery.updated_at, $10)
     FROM result
     WHERE delivery.id = result.id AND delivery.fence = result.fence AND ${IS_PENDING}
-    RETURNING delivery.id, delivery.attempts, delivery.endpoint_id, delivery.status, result.is_sent
+    RETURNING delivery.endpoint_id, delivery.attempts, result.*
   ), health AS (
     SELECT endpoint_id, bool_or(status = 'succeeded') AS works FROM written WHERE is_sent GROUP BY endpoint_id
   ), held AS MATERIALIZED (
@@ -153,13 +160,11 @@ const RECORD = `
   ), failing_again AS (
     UPDATE webhook_failure SET last_at = $10, since = CASE WHEN coalesce(last_at, since) < $12 THEN $10 ELSE since END
     FROM held WHERE webhook_failure.endpoint_id = held.endpoint_id AND NOT held.works
+  ), stored AS (
+    INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_start)
+    SELECT id, attempts, started_at, duration_ms, status_code, error, response_start FROM written
   )
-  INSERT INTO webhook_attempt
-    (delivery_id, number, started_at, duration_ms, status_code, error, response_start)
-  SELECT written.id, written.attempts, result.started_at, result.duration_ms, result.status_code,
-    result.error, result.response_start
-  FROM written JOIN result ON result.id = written.id
-  RETURNING delivery_id`;
+  SELECT position::int FROM written`;
 
 /**
  * Longest time between two failures of one series. Two hours are added to the longest pause, because `last_at` can be
@@ -174,6 +179,11 @@ const NOT_RETRIED = `
     WHERE later.event_id = webhook_delivery.event_id AND later.endpoint_id = webhook_delivery.endpoint_id
       AND later.id > webhook_delivery.id)`;
 
+interface InsertedRow {
+  readonly made: number;
+  readonly waiting: readonly string[];
+}
+
 @Injectable()
 export class DeliveriesRepository {
   constructor(
@@ -185,7 +195,7 @@ export class DeliveriesRepository {
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
     if (first === undefined) return 0;
-    const [row] = await this.database.query<{ made: number }>(INSERT, [
+    const [row] = await this.database.query<InsertedRow>(INSERT, [
       deliveries.map(({ id }) => id),
       deliveries.map(({ endpointId }) => endpointId),
       deliveries.map(({ eventId }) => eventId),
@@ -194,8 +204,11 @@ export class DeliveriesRepository {
       deliveries.map(({ sequence }) => sequence),
       first.kind,
       first.createdAt,
+      new Date(first.createdAt.getTime() + LEASE_MS),
     ]);
-    return row?.made ?? 0;
+    if (row === undefined) return 0;
+    if (row.waiting.length > 0) await this.heads.endWait(row.waiting, first.createdAt);
+    return row.made;
   }
 
   /**
@@ -222,20 +235,20 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Writes the results of attempts. Returns the ids of the deliveries whose result was written. A result is ignored if
-   * the delivery was claimed again or is no longer pending.
+   * Writes the results of attempts. Returns the results that were written. A result is ignored if the delivery was
+   * claimed again or is no longer pending.
    */
-  record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
+  record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<AttemptResult>> {
     return this.database.transaction(async () => {
       const locked = await this.heads.lock(results.map(({ delivery }) => delivery.id));
-      const written = await this.write(results, now);
+      const positions = new Set(await this.write(results, now));
       await this.heads.advance(locked);
-      return new Set(written);
+      return new Set(results.filter((_, index) => positions.has(index + 1)));
     });
   }
 
-  private write(results: readonly AttemptResult[], now: Date): Promise<readonly string[]> {
-    return this.database.queryValues<string>(RECORD, [
+  private write(results: readonly AttemptResult[], now: Date): Promise<readonly number[]> {
+    return this.database.queryValues<number>(RECORD, [
       results.map(({ delivery }) => delivery.id),
       results.map(({ delivery }) => delivery.fence),
       results.map(({ status }) => status),

@@ -1,12 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Claims } from '../../../platform/processes';
 import { type Capacity, DeliveriesRepository } from './deliveries.repository';
-import type { ClaimedDelivery } from './domain/delivery';
+import { type ClaimedDelivery, LEASE_MS } from './domain/delivery';
 import { HeadsRepository } from './heads.repository';
 
 export const DELIVERY_WORK = 'webhook-deliveries';
-
-const LEASE_MS = 60_000;
 
 /** Claims deliveries for this process. If the process dies, another process releases its claims. */
 @Injectable()
@@ -22,7 +20,7 @@ export class DeliveryClaims implements OnModuleInit {
       work: DELIVERY_WORK,
       table: 'webhook_delivery',
       leaseColumn: 'due_at',
-      onReleased: (ids, now) => this.heads.release(ids, now),
+      onReleased: (ids) => this.heads.release(ids),
     });
   }
 

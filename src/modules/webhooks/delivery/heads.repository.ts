@@ -14,7 +14,7 @@ export const IS_PENDING = `delivery.status || '' = 'pending'`;
  * Claims due deliveries to one ordered endpoint. A row of `webhook_head` (a head) refers to the first pending delivery
  * about each object, and only this delivery can be claimed.
  * - Skips an object if an earlier event of the object is not dispatched yet.
- * - If the delivery of a head has ended or is not due, returns the object with null delivery columns.
+ * - If the delivery of a head has ended or is not due, returns its id with null delivery columns.
  * - Returns nothing if the endpoint is no longer ordered or receives no deliveries now.
  *
  * With outdated statistics, as after a burst of events, PostgreSQL must still read rows by key. So no tables are
@@ -46,7 +46,7 @@ const CLAIM = `
     UPDATE webhook_head AS head SET due_at = $2
     WHERE head.delivery_id = ANY (ARRAY(SELECT id FROM taken))
   )
-  SELECT due.object_id AS "objectId", taken.id, taken.endpoint_id AS "endpointId", taken.event_id AS "eventId",
+  SELECT due.delivery_id AS "headId", taken.id, taken.endpoint_id AS "endpointId", taken.event_id AS "eventId",
     taken.attempts, taken.fence, (SELECT url FROM receiver) AS url
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
@@ -59,14 +59,13 @@ const LOCK_ENDPOINTS = `
   WHERE id = ANY (ARRAY(SELECT endpoint_id FROM webhook_delivery WHERE id = ANY ($1)))
   ORDER BY id ${ROW_LOCKS.reference}`;
 
-/** Locks the heads (rows of `webhook_head`) of deliveries in the same order as their insertion, to avoid deadlocks. */
+/**
+ * Locks the heads (rows of `webhook_head`) of the deliveries' objects, in the same order as their insertion, to avoid
+ * deadlocks. If a delivery is not the head, another transaction could otherwise make it the head while it ends.
+ */
 const LOCK = `
   SELECT endpoint_id, object_id FROM webhook_head
-  WHERE delivery_id = ANY ($1) ORDER BY endpoint_id, object_id FOR UPDATE`;
-
-const LOCK_OBJECTS = `
-  SELECT endpoint_id, object_id FROM webhook_head
-  WHERE (endpoint_id, object_id) IN (SELECT $1::varchar, unnest($2::varchar[]))
+  WHERE (endpoint_id, object_id) IN (SELECT endpoint_id, object_id FROM webhook_delivery WHERE id = ANY ($1))
   ORDER BY endpoint_id, object_id FOR UPDATE OF webhook_head`;
 
 /**
@@ -107,8 +106,18 @@ const BUILD = `
     ORDER BY object_id, sequence, id))
   ${ROW_LOCKS.reference}`;
 
-const RELEASE = `
-  UPDATE webhook_head SET due_at = $2 WHERE delivery_id = ANY ($1) AND due_at > $2`;
+/**
+ * Makes heads due, except those of objects with an attempt in flight. Such an attempt may be at any delivery of the
+ * object, because deliveries of earlier events may have been inserted since it began. A delivery whose last result was
+ * lost counts as in flight during its pause too.
+ */
+const END_WAIT = `
+  UPDATE webhook_head AS head SET due_at = $2
+  WHERE head.delivery_id = ANY ($1) AND (
+    SELECT true FROM webhook_delivery AS delivery
+    WHERE delivery.endpoint_id = head.endpoint_id AND delivery.object_id = head.object_id
+      AND delivery.status = 'pending' AND delivery.fence > delivery.attempts AND delivery.due_at > $2
+    ORDER BY delivery.sequence, delivery.id LIMIT 1) IS NULL`;
 
 const REMOVE = 'DELETE FROM webhook_head WHERE endpoint_id = $1';
 
@@ -117,7 +126,7 @@ export interface ObjectKey {
   readonly object_id: string;
 }
 
-type QueueHeadRow = { readonly objectId: string } & (ClaimedDelivery | { readonly id: null });
+type QueueHeadRow = { readonly headId: string } & (ClaimedDelivery | { readonly id: null });
 
 /**
  * Stores heads. A head marks the first pending delivery about one object to an ordered endpoint. Transactions that add
@@ -139,17 +148,14 @@ export class HeadsRepository {
     const rows = await this.database.query<QueueHeadRow>(CLAIM, parameters);
     const outdated = rows.filter(({ id }) => id === null);
     if (outdated.length > 0) {
-      await this.correct(
-        endpointId,
-        outdated.map(({ objectId }) => objectId),
-      );
+      await this.correct(outdated.map(({ headId }) => headId));
     }
     return rows.flatMap((row) => (row.id === null ? [] : [row]));
   }
 
   /**
-   * Locks the heads (rows of `webhook_head`) of the deliveries until the transaction ends, and keeps their endpoints
-   * from becoming ordered or unordered. Must be called before the deliveries are written.
+   * Locks the heads (rows of `webhook_head`) of the deliveries' objects until the transaction ends, and keeps their
+   * endpoints from becoming ordered or unordered. Must be called before the deliveries are written.
    */
   async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
     this.database.requireTransaction();
@@ -172,12 +178,23 @@ export class HeadsRepository {
   }
 
   /**
-   * Makes the heads (rows of `webhook_head`) of deliveries due at `now`. Call it after the leases of a dead process on
+   * Makes heads (rows of `webhook_head`) of deliveries due at `now`, unless an attempt at another delivery of the same
+   * object is in flight. The caller must have locked the heads in an earlier statement, so that this one reads all
+   * claims.
+   */
+  async endWait(deliveryIds: readonly string[], now: Date): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(END_WAIT, [deliveryIds, now]);
+  }
+
+  /**
+   * Adapts the heads (rows of `webhook_head`) of the deliveries' objects. Call it after the leases of a dead process on
    * these deliveries were released, and this release was committed.
    */
-  async release(deliveryIds: readonly string[], now: Date): Promise<void> {
-    await this.database.query(LOCK_ENDPOINTS, [deliveryIds]);
-    await this.database.query(RELEASE, [deliveryIds, now]);
+  async release(deliveryIds: readonly string[]): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.advance(await this.lock(deliveryIds));
+    });
   }
 
   /**
@@ -194,11 +211,10 @@ export class HeadsRepository {
     await this.database.query(REMOVE, [endpointId]);
   }
 
-  private async correct(endpointId: string, objectIds: readonly string[]): Promise<void> {
+  /** Does not lock the endpoint, because the claim has locked heads before. */
+  private async correct(deliveryIds: readonly string[]): Promise<void> {
     await this.database.transaction(async () => {
-      await this.advance(
-        await this.database.query<ObjectKey>(LOCK_OBJECTS, [endpointId, objectIds]),
-      );
+      await this.advance(await this.database.query<ObjectKey>(LOCK, [deliveryIds]));
     });
   }
 }

@@ -58,11 +58,11 @@ export class ResultWriter {
     results: readonly AttemptResult[],
   ): Promise<readonly BatchOutcome<boolean>[]> {
     const counted = await this.deliveries.record(results, this.clock.now());
-    return results.map(({ delivery: { id } }) => {
-      const answer = counted.has(id);
+    return results.map((result) => {
+      const answer = counted.has(result);
       if (!answer)
         this.logger.warn(
-          { delivery_id: id },
+          { delivery_id: result.delivery.id },
           'ignored the result of a webhook attempt: its delivery was claimed again, discarded or deleted meanwhile',
         );
       return { answer };

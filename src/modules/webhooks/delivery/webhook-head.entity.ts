@@ -13,6 +13,6 @@ export class WebhookHeadEntity {
   @ReferenceColumn({ to: 'WebhookDeliveryEntity', onDelete: 'CASCADE' })
   readonly deliveryId!: string;
   @Column({ type: 'integer' }) readonly sequence!: number;
-  /** Copy of the delivery's `due_at`. */
+  /** Copy of the delivery's `due_at`, but later while an attempt at another delivery of the object is awaited. */
   @InstantColumn() readonly dueAt!: Date;
 }

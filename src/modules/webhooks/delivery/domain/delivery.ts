@@ -51,6 +51,9 @@ export interface Delivery {
   readonly updatedAt: Date;
 }
 
+/** Duration of the lease of a claimed delivery. Without a result, the delivery is due again when the lease ends. */
+export const LEASE_MS = 60_000;
+
 /** A delivery that this process may attempt until the lease ends. */
 export interface ClaimedDelivery extends Pick<
   Delivery,
