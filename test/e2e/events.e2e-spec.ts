@@ -206,7 +206,7 @@ describe('events', () => {
       expect(example.type).toBe(type);
       const fields = Object.keys(example.data.object);
       expect(fields).toContain('id');
-      const required = requiredFieldsOf(document, type);
+      const required = schemaOf(document, type)?.required;
       expect({ type, missing: required?.filter((field) => !fields.includes(field)) }).toEqual({
         type,
         missing: [],
@@ -214,6 +214,30 @@ describe('events', () => {
     }
     const refund = data.find(({ type }) => type === 'refund.succeeded');
     expect(refund?.example.data.object).toMatchObject({ amount: 2_500, currency: 'EUR' });
+  });
+
+  it('show the status in their example that the name of the type says', async () => {
+    const answer = await engine.http.get('/v1/webhooks/event-types');
+    const document = (await engine.uncheckedHttp.get('/openapi.json')).body as OpenApiWebhooks;
+    const { data } = answer.body as {
+      data: { type: string; example: { data: { object: Readonly<Record<string, unknown>> } } }[];
+    };
+    const expected = data.flatMap(({ type, example: { data: shown } }) => {
+      const statuses = schemaOf(document, type)?.properties?.['status']?.enum ?? [];
+      const named = statuses.filter((status) => type.includes(status));
+      if (type.endsWith('.disabled')) named.push('disabled');
+      return named.map((status) => ({ type, status, shown: shown.object }));
+    });
+    const shownStatus = (object: Readonly<Record<string, unknown>>): unknown =>
+      object['is_active'] === false || object['is_enabled'] === false
+        ? 'disabled'
+        : object['status'];
+    const wrong = expected.filter(({ status, shown }) => shownStatus(shown) !== status);
+    expect(expected.length).toBeGreaterThan(20);
+    // A dispute that is closed is also won or lost, except an inquiry.
+    expect(wrong.map(({ type }) => type)).toEqual(['dispute.closed']);
+    const created = data.find(({ type }) => type === 'invoice.created');
+    expect(created?.example.data.object).toMatchObject({ status: 'draft', number: null });
   });
 
   it('cover every state of a payment and a refund', async () => {
@@ -243,8 +267,8 @@ describe('events', () => {
 });
 
 interface ResourceSchema {
-  readonly $ref?: string;
   readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, { readonly enum?: readonly string[] }>>;
 }
 
 interface OpenApiWebhooks {
@@ -252,14 +276,11 @@ interface OpenApiWebhooks {
   readonly components: { readonly schemas: Readonly<Record<string, ResourceSchema>> };
 }
 
-/** Returns the required fields of the resource in an event; null if the OpenAPI document has no schema for it. */
-function requiredFieldsOf(
-  { webhooks, components }: OpenApiWebhooks,
-  type: string,
-): readonly string[] | null {
+/** Returns the schema of the resource in an event; undefined if the OpenAPI document has none. */
+function schemaOf({ webhooks, components }: OpenApiWebhooks, type: string) {
   const text = JSON.stringify(webhooks[type]);
   const name = /"object":\{"\$ref":"#\/components\/schemas\/(\w+)"/.exec(text)?.[1];
-  return name === undefined ? null : (components.schemas[name]?.required ?? []);
+  return name === undefined ? undefined : components.schemas[name];
 }
 
 describe('events of API keys and admins', () => {

@@ -27,7 +27,14 @@ export const granted = entitlementGrantEvent(
   'A customer received a grant of an entitlement, beside its subscriptions.',
 );
 
-export const grantVoided = entitlementGrantEvent('entitlement.grant_voided', 'A grant was voided.');
+export const grantVoided = entitlementGrantEvent(
+  'entitlement.grant_voided',
+  'A grant was voided.',
+  {
+    status: 'voided',
+    remaining: null,
+  },
+);
 
 export const grantExpired = entitlementGrantEvent('entitlement.grant_expired', 'A grant expired.', {
   status: 'expired',

@@ -9,6 +9,7 @@ const creditNoteEvent = defineEvents(CreditNoteDto, toCreditNoteDto);
 export const invoiceCreated = invoiceEvent(
   'invoice.created',
   'An invoice was created; it has no number yet. A renewal draft in its grace period is finalized at `finalizes_at`.',
+  { number: null, status: 'draft' },
 );
 
 export const invoiceFinalized = invoiceEvent(
@@ -16,7 +17,11 @@ export const invoiceFinalized = invoiceEvent(
   'An invoice got its number; the amounts that it bills never change again.',
 );
 
-export const invoicePaid = invoiceEvent('invoice.paid', 'An invoice has nothing left to pay.');
+export const invoicePaid = invoiceEvent('invoice.paid', 'An invoice has nothing left to pay.', {
+  status: 'paid',
+  amount_paid: 5_950,
+  amount_remaining: 0,
+});
 
 export const invoicePaymentFailed = invoiceEvent(
   'invoice.payment_failed',
@@ -35,11 +40,13 @@ export const invoiceOverdue = invoiceEvent(
 export const invoiceVoided = invoiceEvent(
   'invoice.voided',
   'An invoice was declared void: nothing is owed for it.',
+  { status: 'void' },
 );
 
 export const invoiceUncollectible = invoiceEvent(
   'invoice.uncollectible',
   'An invoice was written off: payment is no longer expected.',
+  { status: 'uncollectible' },
 );
 
 export const invoiceUpdated = invoiceEvent(
@@ -61,6 +68,7 @@ export const creditNoteIssued = creditNoteEvent(
 export const creditNoteVoided = creditNoteEvent(
   'credit_note.voided',
   'A credit note was declared void: what it took back is owed again.',
+  { status: 'void' },
 );
 
 /**

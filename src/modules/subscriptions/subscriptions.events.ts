@@ -43,6 +43,7 @@ export const SUBSCRIPTION_EVENTS = {
   paused: subscriptionEvent(
     'subscription.paused',
     'A subscription was paused: no further period begins.',
+    { status: 'paused' },
   ),
   resumed: subscriptionEvent('subscription.resumed', 'A paused subscription goes on.'),
   expired: subscriptionEvent(
@@ -57,7 +58,10 @@ export const SUBSCRIPTION_EVENTS = {
       ended_at: '2026-03-02T08:30:00.000Z',
     },
   ),
-  canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.'),
+  canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.', {
+    status: 'canceled',
+    next_billing_at: null,
+  }),
 } as const satisfies Record<SubscriptionEventKind, unknown>;
 
 /** Returns the event to record after a payment event, such as a failed charge, has changed the status to `status`. */

@@ -27,6 +27,7 @@ export const webhookEndpointDeleted = webhookEndpointEvent(
 export const webhookEndpointDisabled = webhookEndpointEvent(
   'webhook_endpoint.disabled',
   'The engine disabled a webhook endpoint: it answered 410 (`gone`), or all attempts failed for 120 hours (`failing`).',
+  { is_active: false, disabled_reason: 'failing' },
 );
 
 export const webhookEndpointTested = webhookEndpointEvent(

@@ -38,7 +38,7 @@ export type Send = (connection: 'kept' | 'new') => ClientRequest;
  */
 export function exchange(
   send: Send,
-  body: string,
+  body: string | Buffer,
   { deadlineMs, keepBytes }: ExchangeLimits,
 ): Promise<OutboundAnswer> {
   const startedAt = performance.now();

@@ -14,7 +14,7 @@ export interface OutboundRequest {
   readonly url: string;
   /** Headers in addition to `User-Agent`, `Content-Type` and `Content-Length`. They can replace the first two. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly deadlineMs: number;
   readonly keepBytes: number;
 }
@@ -83,7 +83,7 @@ export class OutboundHttp implements OnApplicationShutdown {
 
   private async send(
     request: Omit<OutboundRequest, 'body'>,
-    body: string | null,
+    body: string | Buffer | null,
   ): Promise<OutboundAnswer> {
     const { url, fault } = this.read(request.url);
     if (fault !== null) throw new OutboundError('blocked', 0, { detail: `the URL ${fault}` });

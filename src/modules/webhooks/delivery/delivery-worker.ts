@@ -8,13 +8,14 @@ import {
 import { Clock } from '../../../platform/clock';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { Jobs } from '../../../platform/jobs';
-import { EventLog, type RecordedEvent } from '../../../platform/outbox';
+import { EventLog } from '../../../platform/outbox';
 import { WebhookSecretsService } from '../webhook-secrets.service';
 import { WAITING_DELIVERIES } from './deliveries.repository';
 import type { ClaimedDelivery } from './domain/delivery';
 import { DELIVERY_WORK, DeliveryClaims } from './delivery-claims';
 import { DeliverySender } from './delivery-sender';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
+import { SendingQueue } from './sending-queue';
 
 /** Largest number of attempts in flight in this process. The active endpoints share it equally. */
 const MAX_IN_FLIGHT = 512;
@@ -22,6 +23,11 @@ const MAX_IN_FLIGHT = 512;
 const MAX_IN_FLIGHT_PER_ENDPOINT = 32;
 /** Largest number of concurrent claims for ordered endpoints. Each claim uses one database connection. */
 const ORDERED_CLAIMS = 4;
+/**
+ * Longest time between a claim and the start of its last attempt. The attempt and the writing of its result take at most
+ * as long again, and end before the lease.
+ */
+const STARTING_MS = 30_000;
 const EVERY_MS = 500;
 /** Longest time that a run of the job waits for its claims. Slower claims continue in the background. */
 const ROUND_MS = 100;
@@ -45,6 +51,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
    */
   private readonly claiming = new Map<string, { isWanted: boolean }>();
   private readonly orderedClaims = new ConcurrencyLimiter(ORDERED_CLAIMS);
+  private readonly queue = new SendingQueue();
   private readonly busy = new Set<Promise<unknown>>();
   private stopping = false;
 
@@ -70,6 +77,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   onModuleDestroy(): void {
     this.stopping = true;
+    this.queue.stop();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -130,6 +138,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     const now = this.clock.now();
     const capacities = this.capacitiesOf(receivers, endpoints);
     if (capacities.length === 0) return;
+    const startBefore = performance.now() + STARTING_MS;
     const claimed = await this.claims.claim(now, capacities);
     if (claimed.length === 0) return;
     const byId = new Map(receivers.map((receiver) => [receiver.id, receiver]));
@@ -143,10 +152,14 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
       // If the endpoint was deleted, it has no secrets, nothing is sent, and its deliveries are discarded. If its
-      // secrets could not be decrypted, nothing is sent either. The delivery is then claimed again when its lease ends,
-      // and no attempt is counted.
+      // secrets could not be decrypted, or its turn does not come in time, nothing is sent either. The delivery is then
+      // claimed again when its lease ends, and no attempt is counted.
       if (receiver !== undefined && event !== undefined && keys !== undefined) {
-        this.start(delivery, receiver, event, keys);
+        const bytes = event.data?.length ?? 0;
+        const sending = { endpointId: receiver.id, bytes, endpoints, startBefore };
+        this.start(receiver, delivery, () =>
+          this.queue.run(sending, () => this.sender.deliver(delivery, receiver, event, keys)),
+        );
       }
     }
   }
@@ -159,15 +172,9 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     });
   }
 
-  private start(
-    delivery: ClaimedDelivery,
-    receiver: Receiver,
-    event: RecordedEvent,
-    secrets: readonly string[],
-  ): void {
+  private start(receiver: Receiver, delivery: ClaimedDelivery, send: () => Promise<void>): void {
     this.inFlight.set(receiver.id, (this.inFlight.get(receiver.id) ?? 0) + 1);
-    const attempt = this.sender
-      .deliver(delivery, receiver, event, secrets)
+    const attempt = send()
       .catch((error: unknown) => {
         // The delivery is claimed again when the lease ends.
         this.logger.error({ err: error, delivery_id: delivery.id }, 'webhook attempt not recorded');

@@ -3,11 +3,20 @@ import type { RecordedEvent } from '../../../platform/outbox';
 /** An event whose data is present and undamaged in the database. */
 export type ReadableEvent = RecordedEvent & { readonly data: string };
 
+const bodies = new WeakMap<ReadableEvent, Buffer>();
+
 /**
  * Returns the JSON body of a notification, which is the same in every attempt, byte for byte. Inserts `event.data`
- * unchanged, because it is JSON text already.
+ * unchanged, because it is JSON text already. All endpoints that are sent this object share one body, which can have
+ * megabytes.
  */
-export function notificationBody(event: ReadableEvent): string {
+export function notificationBody(event: ReadableEvent): Buffer {
+  const made = bodies.get(event) ?? makeBody(event);
+  bodies.set(event, made);
+  return made;
+}
+
+function makeBody(event: ReadableEvent): Buffer {
   const head = JSON.stringify({
     id: event.id,
     type: event.type,
@@ -16,5 +25,5 @@ export function notificationBody(event: ReadableEvent): string {
     previous_sequence: event.sequence === 1 ? null : event.sequence - 1,
     actor: event.actor,
   });
-  return `${head.slice(0, -1)},"data":${event.data}}`;
+  return Buffer.from(`${head.slice(0, -1)},"data":${event.data}}`);
 }

@@ -7,7 +7,7 @@ export interface SignedMessage {
   readonly id: string;
   /** Unix time of this attempt, in seconds. */
   readonly timestamp: number;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 /**
@@ -22,7 +22,8 @@ export function signatureHeader(
   return secrets
     .map((secret) => {
       const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+      const hmac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
+      return `v1,${hmac.digest('base64')}`;
     })
     .join(' ');
 }
