@@ -350,10 +350,13 @@ describe('the queues of ordered webhook endpoints', () => {
     await work();
     receiver.behave(answer(500));
     await work();
+    engine.clock.advanceMs(10 * SECOND);
+    await work();
+    // The next pause is longer than a lease.
     receiver.behave(accept);
     await retry(endpoint, 1);
     await work();
-    expect(sequencesOf('coup_pause')).toEqual([1, 2, 1]);
+    expect(sequencesOf('coup_pause')).toEqual([1, 2, 2, 1]);
   });
 
   it('send a retry of an earlier event after a lease if the result of the later one is lost', async () => {
@@ -388,6 +391,18 @@ describe('the queues of ordered webhook endpoints', () => {
     expect(await engine.database.query('SELECT sequence FROM webhook_head')).toEqual([
       { sequence: 3 },
     ]);
+  });
+
+  it('keep a retry waiting for the attempt in flight when an ignored result of the object arrives', async () => {
+    const endpoint = await register(true);
+    await record('ignored', 1, 2);
+    await work();
+    const late = await claim(endpoint, 5);
+    engine.clock.advanceMs(60 * SECOND);
+    expect(await claim(endpoint, 5)).toHaveLength(1);
+    await retry(endpoint, 1);
+    expect((await recordSuccess(late)).size).toBe(0);
+    expect(await claim(endpoint, 5)).toEqual([]);
   });
 
   it('store only the result of the newest claim if two results of a delivery are written together', async () => {

@@ -138,20 +138,6 @@ describe('the order of locks is kept', () => {
     expect((await story.subscription(id)).status).toBe('past_due');
   });
 
-  it('by a new default payment method, which waits for no subscription without an open invoice', async () => {
-    const story = await Story.begin(engine, START);
-    await story.subscribe(await story.plan(0));
-    await holder.query('BEGIN');
-    expect((await holder.query(SUBSCRIPTIONS, [story.customerId])).rowCount).toBe(1);
-    try {
-      const adding = engine.http.post(`/v1/customers/${story.customerId}/payment-methods`);
-      const card = { provider: 'sandbox', token: 'pm_sandbox_ok', is_default: true };
-      expect((await adding.send(card)).status).toBe(201);
-    } finally {
-      await holder.query('ROLLBACK');
-    }
-  });
-
   describe('for a subscription, after its customer,', () => {
     /** Returns how many subscriptions are not locked while the work waits for the customer. */
     const unlockedBy = ({ customerId }: Story, work: () => PromiseLike<{ status: number }>) =>

@@ -88,14 +88,9 @@ const SHORT_WAITS = { statementMs: 30_000, lockMs: 500 };
 const COLLECT_WHILE_UNPAID = `
   UPDATE invoice SET is_collected_while_unpaid = true WHERE id = ANY ($1)`;
 
-const AUTOMATIC = `status = 'open' AND collection = 'automatic'`;
-
 const AUTOMATIC_OF_CUSTOMER = `
-  SELECT id FROM invoice WHERE customer_id = $1 AND ${AUTOMATIC} ORDER BY id FOR NO KEY UPDATE`;
-
-const CHARGED_OF_CUSTOMER = `
-  SELECT DISTINCT subscription_id FROM invoice
-  WHERE customer_id = $1 AND ${AUTOMATIC} AND subscription_id IS NOT NULL`;
+  SELECT id FROM invoice
+  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR NO KEY UPDATE`;
 
 const OPEN_OF_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status = 'open' LIMIT 1`;
@@ -217,11 +212,6 @@ export class DueInvoicesRepository {
   lockAutomaticOf(customerId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
-  }
-
-  /** Returns the ids of the subscriptions of a customer that have an open invoice that is charged automatically. */
-  findCharged(customerId: string): Promise<readonly string[]> {
-    return this.database.queryValues<string>(CHARGED_OF_CUSTOMER, [customerId]);
   }
 
   async hasOpen(subscriptionId: string): Promise<boolean> {

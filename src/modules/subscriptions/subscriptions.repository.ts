@@ -88,10 +88,6 @@ const ENDINGS = `
   ) AS next ON true
   WHERE item.id = ANY ($1) AND item.end_at IS NOT NULL`;
 
-const RETRIED = `
-  WHERE customer_id = $1 AND (status = 'unpaid' OR status IN ('active', 'past_due', 'paused') AND id = ANY ($2))
-  ORDER BY id ${ROW_LOCKS.change}`;
-
 @Injectable()
 export class SubscriptionsRepository {
   constructor(
@@ -128,14 +124,12 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the unpaid subscriptions of a customer, and those of `chargedIds` that a failed charge or a resume
-   * can make unpaid: another transaction may be storing that.
+   * Locks and returns the unpaid subscriptions of a customer, and those that a failed charge or a resume can make unpaid:
+   * another transaction may be storing that.
    */
-  lockRetriedOf(
-    customerId: string,
-    chargedIds: readonly string[],
-  ): Promise<readonly Subscription[]> {
-    return this.database.select(SubscriptionEntity, RETRIED, [customerId, chargedIds]);
+  lockRetriedOf(customerId: string): Promise<readonly Subscription[]> {
+    const tail = `WHERE customer_id = $1 AND status IN ('active', 'past_due', 'unpaid', 'paused') ORDER BY id ${ROW_LOCKS.change}`;
+    return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
 
   /**

@@ -181,13 +181,14 @@ class BlockedSession {
 
   /**
    * Returns a session that blocks the migration; null if none does. Opens no transaction, because `CREATE INDEX
-   * CONCURRENTLY` waits for open transactions.
+   * CONCURRENTLY` waits for open transactions. It waits for this statement too, whose session is therefore left out.
    */
   private async find(): Promise<DatabaseSession | null> {
     const [holder] = await this.dataSource.query<DatabaseSession[]>(`
       SELECT activity.pid, ${SESSION_COLUMNS}
       FROM unnest(pg_blocking_pids(${this.pid})) AS blocking (pid)
-      JOIN pg_stat_activity AS activity USING (pid) ORDER BY activity.xact_start LIMIT 1`);
+      JOIN pg_stat_activity AS activity USING (pid)
+      WHERE pid <> pg_backend_pid() ORDER BY activity.xact_start LIMIT 1`);
     return holder ?? null;
   }
 }

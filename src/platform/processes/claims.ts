@@ -14,7 +14,7 @@ export interface ClaimedWork {
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
   readonly leaseColumn: string;
-  readonly onReleased?: (ids: readonly string[], now: Date) => Promise<void>;
+  readonly onReleased?: (ids: readonly string[]) => Promise<void>;
 }
 
 /**
@@ -72,10 +72,7 @@ export class Claims {
         { work: work.work, rows: rows.length, processes: dead },
         'a process died, or lost its session on the database, with claimed work, which is released',
       );
-      await work.onReleased?.(
-        rows.map(({ id }) => id),
-        now,
-      );
+      await work.onReleased?.(rows.map(({ id }) => id));
       this.jobs.wake(work.work);
     }
   }

@@ -56,13 +56,9 @@ export class SubscriptionStatusWorkflow {
     };
   }
 
-  /**
-   * Locks the subscriptions of a customer that {@link retry} may change: the unpaid ones, and those that a charge of an
-   * open invoice can make unpaid. Such a charge may be failing now.
-   */
-  async lockRetriedOf(customerId: string): Promise<readonly Subscription[]> {
-    const chargedIds = await this.dueInvoices.findCharged(customerId);
-    return this.subscriptions.lockRetriedOf(customerId, chargedIds);
+  /** Locks the subscriptions of a customer that {@link retry} may change: see the repository. */
+  lockRetriedOf(customerId: string): Promise<readonly Subscription[]> {
+    return this.subscriptions.lockRetriedOf(customerId);
   }
 
   /** Makes the unpaid ones of these subscriptions past due again, because a new payment method can be charged. */

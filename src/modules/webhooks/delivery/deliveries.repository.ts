@@ -7,10 +7,10 @@ import {
   type Delivery,
   type DeliveryFilter,
   type DeliveryStatus,
-  LEASE_MS,
+  LONGEST_LEASE_MS,
 } from './domain/delivery';
 import { LONGEST_PAUSE_MS } from './domain/retry-schedule';
-import { HeadsRepository, IS_PENDING } from './heads.repository';
+import { HeadsRepository, IS_PENDING, type ObjectKey } from './heads.repository';
 import { IS_RECEIVING } from './receivers.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
@@ -72,8 +72,9 @@ export interface NumberedAttempt extends Attempt {
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If the deletion comes later, it discards these
  *   deliveries. If it came first, nothing is inserted.
  * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
- * - A head that changes, and was not due, stays so for at most a lease, because an attempt may be in flight. The ids of
- *   such deliveries are returned as `waiting`.
+ * - An attempt at a later event of the object may be in flight. The head is then due until `$9`, the end of the latest
+ *   lease. So a delivery that becomes the head in its place is not due earlier. A head that is due later has no lease: it
+ *   waits for its next attempt.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -97,11 +98,10 @@ const INSERT = `
     ORDER BY made.endpoint_id, made.object_id, made.sequence, made.id
     ON CONFLICT (endpoint_id, object_id) DO UPDATE
       SET delivery_id = excluded.delivery_id, sequence = excluded.sequence,
-        due_at = greatest(excluded.due_at, least(head.due_at, $9))
+        due_at = CASE WHEN head.due_at > $9 THEN excluded.due_at ELSE greatest(excluded.due_at, head.due_at) END
       WHERE (excluded.sequence, excluded.delivery_id) < (head.sequence, head.delivery_id)
-    RETURNING delivery_id, due_at
   )
-  SELECT count(*)::int AS made, ARRAY(SELECT delivery_id FROM headed WHERE due_at > $8) AS waiting FROM made`;
+  SELECT count(*)::int AS made FROM made`;
 
 /**
  * Claims due deliveries to unordered endpoints. Reads the endpoints again, because they may have been changed since
@@ -125,7 +125,7 @@ const CLAIM = `
 /**
  * Writes results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fencing token
  * because it was claimed again. Returns the positions of the written results, because two results can be of one
- * delivery. Maintains the row of each endpoint in `webhook_failure`, in the order of the endpoint ids to avoid
+ * delivery, and their objects. Maintains the row of each endpoint in `webhook_failure`, in the order of the endpoint ids to avoid
  * deadlocks:
  * - A success deletes the row.
  * - The first failure inserts the row. Later failures set `last_at`, at most once an hour.
@@ -144,7 +144,7 @@ const RECORD = `
       updated_at = greatest(delivery.updated_at, $10)
     FROM result
     WHERE delivery.id = result.id AND delivery.fence = result.fence AND ${IS_PENDING}
-    RETURNING delivery.endpoint_id, delivery.attempts, result.*
+    RETURNING delivery.endpoint_id, delivery.object_id, delivery.attempts, result.*
   ), health AS (
     SELECT endpoint_id, bool_or(status = 'succeeded') AS works FROM written WHERE is_sent GROUP BY endpoint_id
   ), held AS MATERIALIZED (
@@ -164,7 +164,7 @@ const RECORD = `
     INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_ms, status_code, error, response_start)
     SELECT id, attempts, started_at, duration_ms, status_code, error, response_start FROM written
   )
-  SELECT position::int FROM written`;
+  SELECT position::int, endpoint_id, object_id FROM written`;
 
 /**
  * Longest time between two failures of one series. Two hours are added to the longest pause, because `last_at` can be
@@ -179,10 +179,13 @@ const NOT_RETRIED = `
     WHERE later.event_id = webhook_delivery.event_id AND later.endpoint_id = webhook_delivery.endpoint_id
       AND later.id > webhook_delivery.id)`;
 
-interface InsertedRow {
-  readonly made: number;
-  readonly waiting: readonly string[];
+interface WrittenRow extends ObjectKey {
+  /** Position of the result in the input, from 1. */
+  readonly position: number;
 }
+
+const objectOf = ({ endpoint_id: endpointId, object_id: id }: ObjectKey): string =>
+  `${endpointId} ${id}`;
 
 @Injectable()
 export class DeliveriesRepository {
@@ -195,7 +198,7 @@ export class DeliveriesRepository {
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
     if (first === undefined) return 0;
-    const [row] = await this.database.query<InsertedRow>(INSERT, [
+    const [row] = await this.database.query<{ made: number }>(INSERT, [
       deliveries.map(({ id }) => id),
       deliveries.map(({ endpointId }) => endpointId),
       deliveries.map(({ eventId }) => eventId),
@@ -204,11 +207,9 @@ export class DeliveriesRepository {
       deliveries.map(({ sequence }) => sequence),
       first.kind,
       first.createdAt,
-      new Date(first.createdAt.getTime() + LEASE_MS),
+      new Date(first.createdAt.getTime() + LONGEST_LEASE_MS),
     ]);
-    if (row === undefined) return 0;
-    if (row.waiting.length > 0) await this.heads.endWait(row.waiting, first.createdAt);
-    return row.made;
+    return row?.made ?? 0;
   }
 
   /**
@@ -241,14 +242,16 @@ export class DeliveriesRepository {
   record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<AttemptResult>> {
     return this.database.transaction(async () => {
       const locked = await this.heads.lock(results.map(({ delivery }) => delivery.id));
-      const positions = new Set(await this.write(results, now));
-      await this.heads.advance(locked);
+      const written = await this.write(results, now);
+      const changed = new Set(written.map(objectOf));
+      await this.heads.advance(locked.filter((object) => changed.has(objectOf(object))));
+      const positions = new Set(written.map(({ position }) => position));
       return new Set(results.filter((_, index) => positions.has(index + 1)));
     });
   }
 
-  private write(results: readonly AttemptResult[], now: Date): Promise<readonly number[]> {
-    return this.database.queryValues<number>(RECORD, [
+  private write(results: readonly AttemptResult[], now: Date): Promise<readonly WrittenRow[]> {
+    return this.database.query<WrittenRow>(RECORD, [
       results.map(({ delivery }) => delivery.id),
       results.map(({ delivery }) => delivery.fence),
       results.map(({ status }) => status),

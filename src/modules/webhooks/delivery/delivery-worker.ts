@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -8,14 +9,13 @@ import {
 import { Clock } from '../../../platform/clock';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { Jobs } from '../../../platform/jobs';
-import { EventLog } from '../../../platform/outbox';
+import { EventLog, type RecordedEvent } from '../../../platform/outbox';
 import { WebhookSecretsService } from '../webhook-secrets.service';
 import { WAITING_DELIVERIES } from './deliveries.repository';
 import type { ClaimedDelivery } from './domain/delivery';
 import { DELIVERY_WORK, DeliveryClaims } from './delivery-claims';
 import { DeliverySender } from './delivery-sender';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
-import { SendingQueue } from './sending-queue';
 
 /** Largest number of attempts in flight in this process. The active endpoints share it equally. */
 const MAX_IN_FLIGHT = 512;
@@ -23,11 +23,8 @@ const MAX_IN_FLIGHT = 512;
 const MAX_IN_FLIGHT_PER_ENDPOINT = 32;
 /** Largest number of concurrent claims for ordered endpoints. Each claim uses one database connection. */
 const ORDERED_CLAIMS = 4;
-/**
- * Longest time between a claim and the start of its last attempt. The attempt and the writing of its result take at most
- * as long again, and end before the lease.
- */
-const STARTING_MS = 30_000;
+/** Length of the event data after which other work, such as requests to this process, gets a turn of the event loop. */
+const MAX_LENGTH_IN_A_TURN = 1_000_000;
 const EVERY_MS = 500;
 /** Longest time that a run of the job waits for its claims. Slower claims continue in the background. */
 const ROUND_MS = 100;
@@ -51,7 +48,6 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
    */
   private readonly claiming = new Map<string, { isWanted: boolean }>();
   private readonly orderedClaims = new ConcurrencyLimiter(ORDERED_CLAIMS);
-  private readonly queue = new SendingQueue();
   private readonly busy = new Set<Promise<unknown>>();
   private stopping = false;
 
@@ -77,7 +73,6 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   onModuleDestroy(): void {
     this.stopping = true;
-    this.queue.stop();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -138,7 +133,6 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     const now = this.clock.now();
     const capacities = this.capacitiesOf(receivers, endpoints);
     if (capacities.length === 0) return;
-    const startBefore = performance.now() + STARTING_MS;
     const claimed = await this.claims.claim(now, capacities);
     if (claimed.length === 0) return;
     const byId = new Map(receivers.map((receiver) => [receiver.id, receiver]));
@@ -147,20 +141,21 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       [...new Set(claimed.map(({ endpointId }) => endpointId))],
       now,
     );
+    let lengthInTurn = 0;
     for (const delivery of claimed) {
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
       // If the endpoint was deleted, it has no secrets, nothing is sent, and its deliveries are discarded. If its
-      // secrets could not be decrypted, or its turn does not come in time, nothing is sent either. The delivery is then
-      // claimed again when its lease ends, and no attempt is counted.
+      // secrets could not be decrypted, nothing is sent either. The delivery is then claimed again when its lease ends,
+      // and no attempt is counted.
       if (receiver !== undefined && event !== undefined && keys !== undefined) {
-        const bytes = event.data?.length ?? 0;
-        const sending = { endpointId: receiver.id, bytes, endpoints, startBefore };
-        this.start(receiver, delivery, () =>
-          this.queue.run(sending, () => this.sender.deliver(delivery, receiver, event, keys)),
-        );
+        this.start(delivery, receiver, event, keys);
+        lengthInTurn += event.data?.length ?? 0;
       }
+      if (lengthInTurn < MAX_LENGTH_IN_A_TURN) continue;
+      await nextTurn();
+      lengthInTurn = 0;
     }
   }
 
@@ -172,9 +167,15 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     });
   }
 
-  private start(receiver: Receiver, delivery: ClaimedDelivery, send: () => Promise<void>): void {
+  private start(
+    delivery: ClaimedDelivery,
+    receiver: Receiver,
+    event: RecordedEvent,
+    secrets: readonly string[],
+  ): void {
     this.inFlight.set(receiver.id, (this.inFlight.get(receiver.id) ?? 0) + 1);
-    const attempt = send()
+    const attempt = this.sender
+      .deliver(delivery, receiver, event, secrets)
       .catch((error: unknown) => {
         // The delivery is claimed again when the lease ends.
         this.logger.error({ err: error, delivery_id: delivery.id }, 'webhook attempt not recorded');

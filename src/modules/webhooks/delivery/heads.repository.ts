@@ -106,19 +106,6 @@ const BUILD = `
     ORDER BY object_id, sequence, id))
   ${ROW_LOCKS.reference}`;
 
-/**
- * Makes heads due, except those of objects with an attempt in flight. Such an attempt may be at any delivery of the
- * object, because deliveries of earlier events may have been inserted since it began. A delivery whose last result was
- * lost counts as in flight during its pause too.
- */
-const END_WAIT = `
-  UPDATE webhook_head AS head SET due_at = $2
-  WHERE head.delivery_id = ANY ($1) AND (
-    SELECT true FROM webhook_delivery AS delivery
-    WHERE delivery.endpoint_id = head.endpoint_id AND delivery.object_id = head.object_id
-      AND delivery.status = 'pending' AND delivery.fence > delivery.attempts AND delivery.due_at > $2
-    ORDER BY delivery.sequence, delivery.id LIMIT 1) IS NULL`;
-
 const REMOVE = 'DELETE FROM webhook_head WHERE endpoint_id = $1';
 
 export interface ObjectKey {
@@ -130,8 +117,9 @@ type QueueHeadRow = { readonly headId: string } & (ClaimedDelivery | { readonly 
 
 /**
  * Stores heads. A head marks the first pending delivery about one object to an ordered endpoint. Transactions that add
- * or end a delivery lock the head of its object, so they run one after the other. If a head does not match its
- * delivery, the next claim corrects the head.
+ * or end a delivery lock the head of its object, so they run one after the other. A head can be due later than its
+ * delivery, because it waits for an attempt at another one. If the delivery of a due head has ended or is not due, the
+ * next claim corrects the head.
  */
 @Injectable()
 export class HeadsRepository {
@@ -175,16 +163,6 @@ export class HeadsRepository {
       objects.map((object) => object.endpoint_id),
       objects.map((object) => object.object_id),
     ]);
-  }
-
-  /**
-   * Makes heads (rows of `webhook_head`) of deliveries due at `now`, unless an attempt at another delivery of the same
-   * object is in flight. The caller must have locked the heads in an earlier statement, so that this one reads all
-   * claims.
-   */
-  async endWait(deliveryIds: readonly string[], now: Date): Promise<void> {
-    this.database.requireTransaction();
-    await this.database.query(END_WAIT, [deliveryIds, now]);
   }
 
   /**

@@ -54,6 +54,9 @@ export interface Delivery {
 /** Duration of the lease of a claimed delivery. Without a result, the delivery is due again when the lease ends. */
 export const LEASE_MS = 60_000;
 
+/** Longest time until a lease ends, by the clock of any process: clocks may differ by 5 seconds. */
+export const LONGEST_LEASE_MS = LEASE_MS + 5_000;
+
 /** A delivery that this process may attempt until the lease ends. */
 export interface ClaimedDelivery extends Pick<
   Delivery,
