@@ -67,6 +67,8 @@ describe('large webhook notifications', () => {
     }
     expect(startedIn).toHaveLength(6);
     expect(new Set(startedIn).size).toBe(6);
+    const bodiesAt = receivers.map(({ received }) => received.map(({ body }) => body).sort());
+    expect(bodiesAt[0]).toEqual(bodiesAt[1]);
     for (const [index, { received }] of receivers.entries()) {
       expect(received).toHaveLength(3);
       for (const one of received) {

@@ -72,8 +72,8 @@ export interface NumberedAttempt extends Attempt {
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If the deletion comes later, it discards these
  *   deliveries. If it came first, nothing is inserted.
  * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
- * - An attempt at a later event of the object may be in flight. The head is then due until `$9`, the end of the latest
- *   lease. So a delivery that becomes the head in its place is not due earlier. A head that is due later has no lease: it
+ * - An attempt at a later event of the object may be in flight. The head is then due at the end of the lease, at the
+ *   latest at `$9`. So a delivery that becomes the head in its place is not due earlier. A head that is due later has no lease: it
  *   waits for its next attempt.
  */
 const INSERT = `

@@ -7,8 +7,8 @@ const bodies = new WeakMap<ReadableEvent, Buffer>();
 
 /**
  * Returns the JSON body of a notification, which is the same in every attempt, byte for byte. Inserts `event.data`
- * unchanged, because it is JSON text already. All endpoints that are sent this object share one body, which can have
- * megabytes.
+ * unchanged, because it is JSON text already. Attempts that were claimed together share one body of an event, which
+ * can have megabytes.
  */
 export function notificationBody(event: ReadableEvent): Buffer {
   const made = bodies.get(event) ?? makeBody(event);

@@ -34,7 +34,6 @@ export class ReplaySteps {
    */
   async run(before: Replay): Promise<Replay> {
     const { endpointId, readToAt, readToId, toAt } = before;
-    const now = this.clock.now();
     const page = await this.events.headsAfter(readToAt, toAt, readToId, EVENTS_PER_STEP);
     const matching = page.filter(
       (event) =>
@@ -45,6 +44,7 @@ export class ReplaySteps {
     const first = matching.slice(0, room);
     const kept = await this.events.lock(first.map(({ id }) => id));
     const wanted = first.filter(({ id }) => kept.has(id));
+    const now = this.clock.now();
     const made = await this.deliveries.insert(
       wanted.map((event) => newDelivery(event, endpointId, 'replay', now)),
     );

@@ -54,8 +54,11 @@ export interface Delivery {
 /** Duration of the lease of a claimed delivery. Without a result, the delivery is due again when the lease ends. */
 export const LEASE_MS = 60_000;
 
-/** Longest time until a lease ends, by the clock of any process: clocks may differ by 5 seconds. */
-export const LONGEST_LEASE_MS = LEASE_MS + 5_000;
+/**
+ * Longest time from the creation of a delivery to the end of a lease that another process took before the delivery was
+ * stored. The statement that stores it may run for 30 seconds, and clocks may differ by 5 seconds.
+ */
+export const LONGEST_LEASE_MS = LEASE_MS + 35_000;
 
 /** A delivery that this process may attempt until the lease ends. */
 export interface ClaimedDelivery extends Pick<
