@@ -41,6 +41,12 @@ export interface NotSentOutcome {
   readonly kind: 'not_sent';
 }
 
+/**
+ * Maximum number of calls without a final outcome. After more calls, polls no longer repeat the request with the same
+ * idempotency key.
+ */
+export const MAX_REPLAYS = 2;
+
 /** Outcome of a call that ended without an answer. The money may or may not have moved. */
 export interface UnknownOutcome {
   readonly kind: 'unknown';

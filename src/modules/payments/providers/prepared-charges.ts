@@ -8,6 +8,7 @@ import { actionExpiresAt, hasEnded, type Payment } from '../domain/payment';
 import {
   type ChargeRequest,
   type FailedOutcome,
+  MAX_REPLAYS,
   METHOD_UNUSABLE,
   type NotSentOutcome,
   type PreparingProvider,
@@ -18,7 +19,6 @@ import {
 import { PaymentMethodsRepository } from '../methods/payment-methods.repository';
 import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
-import { MAX_REPLAYS } from './requested-refund';
 
 /** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;

@@ -1,10 +1,11 @@
 import type { Payment } from '../domain/payment';
-import type {
-  ListedRefund,
-  PaymentProvider,
-  PreparingProvider,
-  ProviderOutcome,
-  ProviderRefundRequest,
+import {
+  type ListedRefund,
+  MAX_REPLAYS,
+  type PaymentProvider,
+  type PreparingProvider,
+  type ProviderOutcome,
+  type ProviderRefundRequest,
 } from '../domain/payment-provider';
 
 /** Fields of a refund that calls to the provider need. */
@@ -39,12 +40,6 @@ export interface ResumedRefund extends RequestedRefund {
 
 /** State of a refund at the provider. `absent`: the refund is not in the provider's list of the charge's refunds. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
-
-/**
- * Maximum number of calls without a final outcome. After more calls, polls no longer repeat the request with the same
- * idempotency key.
- */
-export const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
 

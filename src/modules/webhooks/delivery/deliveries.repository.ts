@@ -73,8 +73,8 @@ export interface NumberedAttempt extends Attempt {
  *   deliveries. If it came first, nothing is inserted.
  * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
  * - An attempt at a later event of the object may be in flight. The head is then due at the end of the lease, at the
- *   latest at `$9`. So a delivery that becomes the head in its place is not due earlier. A head that is due later has no lease: it
- *   waits for its next attempt.
+ *   latest at `$9`. So a delivery that becomes the head in its place is not due earlier. A head that is due later has no
+ *   lease: it waits for its next attempt.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -124,9 +124,9 @@ const CLAIM = `
 
 /**
  * Writes results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fencing token
- * because it was claimed again. Returns the positions of the written results, because two results can be of one
- * delivery, and their objects. Maintains the row of each endpoint in `webhook_failure`, in the order of the endpoint ids to avoid
- * deadlocks:
+ * because it was claimed again. Returns the object and the position of each written result; a position, because two
+ * results can be of one delivery. Maintains the row of each endpoint in `webhook_failure`, in the order of the endpoint
+ * ids to avoid deadlocks:
  * - A success deletes the row.
  * - The first failure inserts the row. Later failures set `last_at`, at most once an hour.
  * - If the last failure was before `$12`, a failure also sets `since`, so that a new series of failures begins.
