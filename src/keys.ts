@@ -1,7 +1,7 @@
 import './supported-node';
 import type { INestApplicationContext } from '@nestjs/common';
 import { parseArguments, runCommand, UsageError } from './command-line';
-import { ALL_SCOPES, type GrantedScope } from './core/access';
+import { GRANTED_SCOPES, type GrantedScope } from './core/access';
 import { ApiKeysService } from './modules/access';
 import { actAsCommand, type Principal } from './platform/access';
 import { isInstant } from './platform/http';
@@ -19,8 +19,6 @@ npm run keys -- rotate-encryption
 
 const COMMANDS = ['create', 'list', 'revoke', 'rotate-encryption'] as const;
 type KeysCommand = (typeof COMMANDS)[number];
-
-const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];
 
 const MAX_PAGE_SIZE = 100;
 
@@ -54,7 +52,7 @@ function parseScopes(text: string): readonly GrantedScope[] {
     const scope = GRANTED_SCOPES.find((known) => known === name);
     if (scope !== undefined) return scope;
     throw new UsageError(
-      `${JSON.stringify(name)} is not a scope. The scopes are: *, ${ALL_SCOPES.join(', ')}.`,
+      `${JSON.stringify(name)} is not a scope. The scopes are: ${GRANTED_SCOPES.join(', ')}.`,
     );
   });
 }

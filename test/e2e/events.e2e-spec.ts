@@ -240,6 +240,47 @@ describe('events', () => {
     expect(created?.example.data.object).toMatchObject({ status: 'draft', number: null });
   });
 
+  it('show times of an end, a failure or a payment only after it happened', async () => {
+    const answer = await engine.http.get('/v1/webhooks/event-types');
+    const { data } = answer.body as {
+      data: { type: string; example: { data: { object: Readonly<Record<string, unknown>> } } }[];
+    };
+    const ofStatus =
+      /^(?:archived|canceled|ended|overdue|paid|paused|removed|renewal_failed|revoked|uncollectible|voided)_at$/;
+    const shown = data.flatMap(({ type, example: { data: resource } }) =>
+      Object.entries(resource.object)
+        .filter(([field, value]) => ofStatus.test(field) && value !== null)
+        .map(([field]) => `${type} ${field}`),
+    );
+    expect(shown).toEqual([
+      'api_key.revoked revoked_at',
+      'coupon.removed ended_at',
+      'coupon.removed removed_at',
+      'credit_note.voided voided_at',
+      'entitlement.grant_expired ended_at',
+      'entitlement.grant_lapsed ended_at',
+      'entitlement.grant_voided ended_at',
+      'invoice.overdue overdue_at',
+      'invoice.paid paid_at',
+      'invoice.uncollectible uncollectible_at',
+      'invoice.voided voided_at',
+      'meter.archived archived_at',
+      'reconciliation.completed ended_at',
+      'reconciliation.failed ended_at',
+      'session.ended ended_at',
+      'subscription.canceled canceled_at',
+      'subscription.canceled ended_at',
+      'subscription.expired ended_at',
+      'subscription.paused paused_at',
+      'subscription.renewal_failed renewal_failed_at',
+      'usage.voided voided_at',
+    ]);
+    for (const { example } of data) {
+      const { period_start: start, period_end: end } = example.data.object;
+      if (typeof start === 'string' && typeof end === 'string') expect(start < end).toBe(true);
+    }
+  });
+
   it('cover every state of a payment and a refund', async () => {
     const answer = await engine.http.get('/v1/webhooks/event-types');
     const types = (answer.body as { data: { type: string }[] }).data.map(({ type }) => type);

@@ -1,5 +1,5 @@
 export { hiddenResources, isHiddenType, mayReadEvents } from './event-access';
 export { ADMIN_ROLES, scopesOfAdmin, scopesOfRole } from './roles';
 export type { AdminRole } from './roles';
-export { ALL_SCOPES } from './scopes';
+export { GRANTED_SCOPES } from './scopes';
 export type { Access, GrantedScope, Scope } from './scopes';

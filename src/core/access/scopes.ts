@@ -50,3 +50,5 @@ export type GrantedScope = Scope | '*';
 export type Access = Scope | 'public';
 
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];
+
+export const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];

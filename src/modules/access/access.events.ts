@@ -18,11 +18,13 @@ export const apiKeyUpdated = apiKeyEvent(
 export const apiKeyRolled = apiKeyEvent(
   'api_key.rolled',
   'An API key has a new secret. The former one works until `previous_expires_at`; null: it ended at once.',
+  { previous_expires_at: '2026-03-02T09:30:00.000Z' },
 );
 
 export const apiKeyRevokedEvent = apiKeyEvent(
   'api_key.revoked',
   'An API key was revoked and no longer works.',
+  { revoked_at: '2026-03-01T09:30:00.000Z' },
 );
 
 export const customerTokenCreated = customerTokenEvent(

@@ -25,4 +25,5 @@ export const couponRedeemed = couponRedemptionEvent(
 export const couponRemoved = couponRedemptionEvent(
   'coupon.removed',
   'A coupon was removed from a subscription. The event contains the redemption.',
+  { ended_at: '2026-03-01T09:30:00.000Z', removed_at: '2026-03-01T09:30:00.000Z' },
 );

@@ -33,18 +33,21 @@ export const grantVoided = entitlementGrantEvent(
   {
     status: 'voided',
     remaining: null,
+    ended_at: '2026-03-01T09:30:00.000Z',
   },
 );
 
 export const grantExpired = entitlementGrantEvent('entitlement.grant_expired', 'A grant expired.', {
   status: 'expired',
   remaining: null,
+  expires_at: '2026-03-01T09:30:00.000Z',
+  ended_at: '2026-03-01T09:30:00.000Z',
 });
 
 export const grantLapsed = entitlementGrantEvent(
   'entitlement.grant_lapsed',
   'A grant lapsed: no balance was left after a reset.',
-  { status: 'lapsed', remaining: null },
+  { status: 'lapsed', remaining: null, ended_at: '2026-03-01T09:30:00.000Z' },
 );
 
 export const thresholdReached = reachedEntitlementEvent(

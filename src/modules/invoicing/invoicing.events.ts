@@ -9,7 +9,13 @@ const creditNoteEvent = defineEvents(CreditNoteDto, toCreditNoteDto);
 export const invoiceCreated = invoiceEvent(
   'invoice.created',
   'An invoice was created; it has no number yet. A renewal draft in its grace period is finalized at `finalizes_at`.',
-  { number: null, status: 'draft' },
+  {
+    number: null,
+    status: 'draft',
+    due_at: null,
+    finalized_at: null,
+    finalizes_at: '2026-03-01T10:30:00.000Z',
+  },
 );
 
 export const invoiceFinalized = invoiceEvent(
@@ -20,6 +26,7 @@ export const invoiceFinalized = invoiceEvent(
 export const invoicePaid = invoiceEvent('invoice.paid', 'An invoice has nothing left to pay.', {
   status: 'paid',
   amount_paid: 5_950,
+  paid_at: '2026-03-01T09:30:00.000Z',
   amount_remaining: 0,
 });
 
@@ -40,13 +47,17 @@ export const invoiceOverdue = invoiceEvent(
 export const invoiceVoided = invoiceEvent(
   'invoice.voided',
   'An invoice was declared void: nothing is owed for it.',
-  { status: 'void' },
+  {
+    status: 'void',
+    voided_at: '2026-03-01T09:30:00.000Z',
+    voided_by: 'key_01h455vb4pex5vsknk084sn02q',
+  },
 );
 
 export const invoiceUncollectible = invoiceEvent(
   'invoice.uncollectible',
   'An invoice was written off: payment is no longer expected.',
-  { status: 'uncollectible' },
+  { status: 'uncollectible', uncollectible_at: '2026-03-01T09:30:00.000Z' },
 );
 
 export const invoiceUpdated = invoiceEvent(
@@ -57,7 +68,7 @@ export const invoiceUpdated = invoiceEvent(
 export const invoiceDeleted = invoiceEvent(
   'invoice.deleted',
   'A draft was deleted; the event shows its last state. A renewal draft without lines is deleted when its grace ends.',
-  { number: null, status: 'draft' },
+  { number: null, status: 'draft', due_at: null, finalized_at: null },
 );
 
 export const creditNoteIssued = creditNoteEvent(
@@ -68,7 +79,11 @@ export const creditNoteIssued = creditNoteEvent(
 export const creditNoteVoided = creditNoteEvent(
   'credit_note.voided',
   'A credit note was declared void: what it took back is owed again.',
-  { status: 'void' },
+  {
+    status: 'void',
+    voided_at: '2026-03-01T09:30:00.000Z',
+    voided_by: 'key_01h455vb4pex5vsknk084sn02q',
+  },
 );
 
 /**

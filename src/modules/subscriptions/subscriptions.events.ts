@@ -9,6 +9,7 @@ export const SUBSCRIPTION_RENEWAL_FAILED = subscriptionEvent(
   'subscription.renewal_failed',
   'Due work of a subscription, such as its renewal, failed with `renewal_failure_code` and is retried. Sent ' +
     'again only if the code changes, or it fails after a success.',
+  { renewal_failed_at: '2026-03-01T09:30:00.000Z', renewal_failure_code: 'invoice_too_large' },
 );
 
 export const SUBSCRIPTION_EVENTS = {
@@ -43,7 +44,7 @@ export const SUBSCRIPTION_EVENTS = {
   paused: subscriptionEvent(
     'subscription.paused',
     'A subscription was paused: no further period begins.',
-    { status: 'paused' },
+    { status: 'paused', paused_at: '2026-03-01T09:30:00.000Z' },
   ),
   resumed: subscriptionEvent('subscription.resumed', 'A paused subscription goes on.'),
   expired: subscriptionEvent(
@@ -60,6 +61,8 @@ export const SUBSCRIPTION_EVENTS = {
   ),
   canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.', {
     status: 'canceled',
+    canceled_at: '2026-03-01T09:30:00.000Z',
+    ended_at: '2026-03-01T09:30:00.000Z',
     next_billing_at: null,
   }),
 } as const satisfies Record<SubscriptionEventKind, unknown>;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ALL_SCOPES, type GrantedScope } from '../../core/access';
+import { GRANTED_SCOPES, type GrantedScope } from '../../core/access';
 
 /**
  * Caller of an operation.
@@ -42,7 +42,7 @@ export function principalWith(
   scopes: readonly GrantedScope[],
   customerId: string | null = null,
 ): Principal {
-  const held = new Set(scopes.includes('*') ? ['*' as const, ...ALL_SCOPES] : scopes);
+  const held = new Set(scopes.includes('*') ? GRANTED_SCOPES : scopes);
   return {
     kind,
     id,

@@ -8,6 +8,10 @@ interface PropertyOptions {
   readonly optional?: true;
 }
 
+interface ExampleOptions extends PropertyOptions {
+  readonly example?: string | null;
+}
+
 interface NestedOptions extends PropertyOptions {
   readonly example?: null;
 }
@@ -61,9 +65,11 @@ export function EnumProperty(
   return property({ enum: [...values] }, description, example, options);
 }
 
-export function InstantProperty(description: string, options?: PropertyOptions): PropertyDecorator {
-  const schema = { type: String, format: 'date-time' };
-  return property(schema, description, '2026-03-01T09:30:00.000Z', options);
+export function InstantProperty(
+  description: string,
+  { example = '2026-03-01T09:30:00.000Z', ...options }: ExampleOptions = {},
+): PropertyDecorator {
+  return property({ type: String, format: 'date-time' }, description, example, options);
 }
 
 export function TextListProperty(
@@ -111,12 +117,12 @@ export function IdProperty(example: string): PropertyDecorator {
 
 export function ActorProperty(
   description: string,
-  options: { readonly nullable?: true } = {},
+  { example = 'key_01h455vb4pex5vsknk084sn02q', ...options }: ExampleOptions = {},
 ): PropertyDecorator {
   const unknown = options.nullable === true ? ' Null if it was not recorded.' : '';
   return TextProperty(
     `${description}: the id of an API key, an admin or a customer token, \`open\` for a call without a credential, or \`worker\` for the engine itself.${unknown}`,
-    'key_01h455vb4pex5vsknk084sn02q',
+    example,
     options,
   );
 }

@@ -1,8 +1,7 @@
 import { ArrayMinSize, IsArray, IsIn } from 'class-validator';
-import type { GrantedScope } from '../../../core/access';
+import { GRANTED_SCOPES, type GrantedScope } from '../../../core/access';
 import { Field, HasNoRepeats, InstantField, IntegerField, TextField } from '../../../platform/http';
 import type { ApiKeyChange, ApiKeyTerms } from '../domain/api-key';
-import { GRANTED_SCOPES } from './api-key.dto';
 
 const MAX_NAME_LENGTH = 200;
 const LONGEST_OVERLAP_SECONDS = 7 * 86_400;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ALL_SCOPES, type GrantedScope } from '../../../core/access';
+import { GRANTED_SCOPES, type GrantedScope } from '../../../core/access';
 import {
   IdProperty,
   InstantProperty,
@@ -8,8 +8,6 @@ import {
   mapperTo,
 } from '../../../platform/http';
 import type { ApiKey } from '../domain/api-key';
-
-export const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];
 
 export class ApiKeyDto {
   @IdProperty('key_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -23,15 +21,19 @@ export class ApiKeyDto {
   readonly scopes!: readonly GrantedScope[];
   @TextProperty('First characters of the secret.', 'sk_live_') readonly prefix!: string;
   @TextProperty('Last four characters of the secret.', '4Xw2') readonly last_four!: string;
-  @InstantProperty('When the key stops working; null: never.', { nullable: true })
+  @InstantProperty('When the key stops working; null: never.', { nullable: true, example: null })
   readonly expires_at!: string | null;
   @InstantProperty('When the previous secret stops working; null if there is none.', {
     nullable: true,
+    example: null,
   })
   readonly previous_expires_at!: string | null;
-  @InstantProperty('When the key was revoked.', { nullable: true })
+  @InstantProperty('When the key was revoked.', { nullable: true, example: null })
   readonly revoked_at!: string | null;
-  @InstantProperty('When the key was last used, to within a minute.', { nullable: true })
+  @InstantProperty('When the key was last used, to within a minute.', {
+    nullable: true,
+    example: null,
+  })
   readonly last_used_at!: string | null;
   @IntegerProperty(
     'Requests in a minute; null: `RATE_LIMIT_PER_MINUTE` of the service. Reported usage and consumption do not count.',

@@ -54,7 +54,8 @@ export class CustomerTokenDto {
     example: ['entitlements:read'],
   })
   readonly scopes!: readonly CustomerScope[];
-  @InstantProperty('When the token stops working.') readonly expires_at!: string;
+  @InstantProperty('When the token stops working.', { example: '2026-03-01T10:30:00.000Z' })
+  readonly expires_at!: string;
   @TextProperty(
     'Who issued the token: the id of an API key or an admin, or `open`.',
     'key_01h455vb4pex5vsknk084sn02q',

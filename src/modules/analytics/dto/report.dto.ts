@@ -38,13 +38,15 @@ export class ReportQueryDto {
 
 export class ReportDto {
   @InstantProperty('Start of the period, inclusive.') readonly from!: string;
-  @InstantProperty('End of the period, exclusive.') readonly to!: string;
+  @InstantProperty('End of the period, exclusive.', { example: '2026-04-01T09:30:00.000Z' })
+  readonly to!: string;
 }
 
 export class ReportWindowDto {
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @InstantProperty('Start of the window, inclusive.') readonly window_start!: string;
-  @InstantProperty('End of the window, exclusive.') readonly window_end!: string;
+  @InstantProperty('End of the window, exclusive.', { example: '2026-04-01T09:30:00.000Z' })
+  readonly window_end!: string;
 }
 
 export function toReportRange(query: ReportQueryDto): ReportRange {

@@ -39,7 +39,9 @@ export class CustomerUsageItemDto {
   @TextProperty('The meter.', 'meter_01h455vb4pex5vsknk084sn02q') readonly meter_id!: string;
   @InstantProperty('Start of the period, or of the price if later.')
   readonly period_start!: string;
-  @InstantProperty('End of the period, or of the price if earlier; exclusive.')
+  @InstantProperty('End of the period, or of the price if earlier; exclusive.', {
+    example: '2026-04-01T09:30:00.000Z',
+  })
   readonly period_end!: string;
   @BooleanProperty(
     'True if the period is billed already and its usage has changed since. `groups` is then the whole usage of the period, and ' +

@@ -37,14 +37,18 @@ export class CouponRedemptionDto {
   @InstantProperty('When the coupon was redeemed.') readonly redeemed_at!: string;
   @InstantProperty(
     'Start of the first billing period without the discount: `duration_in_months` after the start of the first discounted period. Null until that period, and for durations other than `repeating`.',
-    { nullable: true },
+    { nullable: true, example: '2026-04-01T09:30:00.000Z' },
   )
   readonly ends_at!: string | null;
   @InstantProperty('When the redemption was used up or removed, or its subscription ended.', {
     nullable: true,
+    example: null,
   })
   readonly ended_at!: string | null;
-  @InstantProperty('When the coupon was removed from the subscription.', { nullable: true })
+  @InstantProperty('When the coupon was removed from the subscription.', {
+    nullable: true,
+    example: null,
+  })
   readonly removed_at!: string | null;
 }
 

@@ -35,7 +35,10 @@ export class CouponDto {
   @IntegerProperty('Maximum number of redemptions; null: no limit.', 100, { nullable: true })
   readonly max_redemptions!: number | null;
   @IntegerProperty('Number of redemptions.', 0) readonly times_redeemed!: number;
-  @InstantProperty('Last instant at which the coupon can be redeemed.', { nullable: true })
+  @InstantProperty('Last instant at which the coupon can be redeemed.', {
+    nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
+  })
   readonly redeem_by!: string | null;
   @TextListProperty('Ids of the plans whose prices are discounted; empty for all prices.', [])
   readonly plan_ids!: readonly string[];

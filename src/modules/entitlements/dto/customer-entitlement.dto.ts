@@ -63,6 +63,7 @@ export class CustomerEntitlementDto {
   @BooleanProperty('True if usage may exceed the limit.', false) readonly overage_allowed!: boolean;
   @InstantProperty('When usage resets to zero; null: never.', {
     nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
   })
   readonly resets_at!: string | null;
   @NestedListProperty(EntitlementSourceDto, 'Plans, add-ons and grants that give the entitlement.')

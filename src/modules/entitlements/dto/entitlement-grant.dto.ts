@@ -47,6 +47,7 @@ export class EntitlementGrantDto {
   readonly priority!: number;
   @InstantProperty('Null: the grant does not expire.', {
     nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
   })
   readonly expires_at!: string | null;
   @NestedProperty(
@@ -56,7 +57,10 @@ export class EntitlementGrantDto {
   )
   readonly rollover!: RolloverDto | null;
   @MetadataProperty() readonly metadata!: object;
-  @InstantProperty('When the grant ended; null while it is active.', { nullable: true })
+  @InstantProperty('When the grant ended; null while it is active.', {
+    nullable: true,
+    example: null,
+  })
   readonly ended_at!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;

@@ -140,9 +140,10 @@ export class CreditNoteDto {
   @NestedListProperty(CreditNoteLineDto, 'Credited lines.')
   readonly lines!: readonly CreditNoteLineDto[];
   @ActorProperty('Who issued it', { nullable: true }) readonly actor!: string | null;
-  @InstantProperty('When it was declared void.', { nullable: true })
+  @InstantProperty('When it was declared void.', { nullable: true, example: null })
   readonly voided_at!: string | null;
-  @ActorProperty('Who declared it void', { nullable: true }) readonly voided_by!: string | null;
+  @ActorProperty('Who declared it void', { nullable: true, example: null }) readonly voided_by!:
+    string | null;
   @InstantProperty('When it was issued.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }

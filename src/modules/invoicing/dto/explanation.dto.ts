@@ -63,7 +63,10 @@ export class ExplanationDto {
     nullable: true,
   })
   readonly full_period_start!: string | null;
-  @InstantProperty('End of the full period, exclusive.', { nullable: true })
+  @InstantProperty('End of the full period, exclusive.', {
+    nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
+  })
   readonly full_period_end!: string | null;
   @NestedListProperty(ShareDto, 'What each coupon took off the line.')
   readonly discount_shares!: readonly ShareDto[];

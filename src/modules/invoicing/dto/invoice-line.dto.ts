@@ -50,7 +50,10 @@ export class InvoiceLineDto {
   readonly price_id!: string | null;
   @InstantProperty('First instant of what is billed.', { nullable: true })
   readonly period_start!: string | null;
-  @InstantProperty('End of what is billed, exclusive.', { nullable: true })
+  @InstantProperty('End of what is billed, exclusive.', {
+    nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
+  })
   readonly period_end!: string | null;
   @NestedProperty(
     ProrationDto,

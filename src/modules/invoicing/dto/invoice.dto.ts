@@ -57,7 +57,10 @@ export class InvoicePreviewDto {
     nullable: true,
   })
   readonly period_start!: string | null;
-  @InstantProperty('End of that period, exclusive.', { nullable: true })
+  @InstantProperty('End of that period, exclusive.', {
+    nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
+  })
   readonly period_end!: string | null;
   @IntegerProperty('Sum of the lines, in minor units.', 5000) readonly subtotal!: number;
   @IntegerProperty('Taken off by coupons.', 0) readonly discount!: number;
@@ -92,7 +95,7 @@ export class InvoiceDto extends InvoicePreviewDto {
   @IdProperty('inv_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @InstantProperty(
     'When the grace period of a draft ends and it is finalized automatically; null for other drafts and finalized invoices.',
-    { nullable: true },
+    { nullable: true, example: null },
   )
   readonly finalizes_at!: string | null;
   @InstantProperty('When it got its number.', { nullable: true })
@@ -101,17 +104,18 @@ export class InvoiceDto extends InvoicePreviewDto {
   readonly attempt_count!: number;
   @InstantProperty(
     'When it is charged next, unless a pending payment covers all of it by then; null if no charge is planned.',
-    { nullable: true },
+    { nullable: true, example: null },
   )
   readonly next_attempt_at!: string | null;
-  @InstantProperty('When it was found to be due and not paid.', { nullable: true })
+  @InstantProperty('When it was found to be due and not paid.', { nullable: true, example: null })
   readonly overdue_at!: string | null;
-  @InstantProperty('When nothing was left to pay.', { nullable: true })
+  @InstantProperty('When nothing was left to pay.', { nullable: true, example: null })
   readonly paid_at!: string | null;
-  @InstantProperty('When it was declared void.', { nullable: true })
+  @InstantProperty('When it was declared void.', { nullable: true, example: null })
   readonly voided_at!: string | null;
-  @ActorProperty('Who declared it void', { nullable: true }) readonly voided_by!: string | null;
-  @InstantProperty('When it was written off.', { nullable: true })
+  @ActorProperty('Who declared it void', { nullable: true, example: null }) readonly voided_by!:
+    string | null;
+  @InstantProperty('When it was written off.', { nullable: true, example: null })
   readonly uncollectible_at!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;

@@ -111,7 +111,8 @@ class TracedMeterDto {
 
 class TracedPeriodDto {
   @InstantProperty('Start.') readonly start_at!: string;
-  @InstantProperty('End, exclusive.') readonly end_at!: string;
+  @InstantProperty('End, exclusive.', { example: '2026-04-01T09:30:00.000Z' })
+  readonly end_at!: string;
 }
 
 class ChargedEventsDto {

@@ -13,7 +13,8 @@ export class LateUsageDto {
   readonly customer_id!: string;
   @TextProperty('Id of the meter.', 'meter_01h455vb4pex5vsknk084sn02q') readonly meter_id!: string;
   @InstantProperty('Start of the billed period.') readonly period_start!: string;
-  @InstantProperty('End of the billed period, exclusive.') readonly period_end!: string;
+  @InstantProperty('End of the billed period, exclusive.', { example: '2026-04-01T09:30:00.000Z' })
+  readonly period_end!: string;
   @IntegerProperty('Number of late events.', 3) readonly events!: number;
 }
 

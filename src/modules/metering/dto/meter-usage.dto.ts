@@ -28,7 +28,8 @@ function GroupProperty(
 
 class WindowValueDto {
   @InstantProperty('Start of the window.') readonly window_start!: string;
-  @InstantProperty('End of the window, exclusive.') readonly window_end!: string;
+  @InstantProperty('End of the window, exclusive.', { example: '2026-04-01T09:30:00.000Z' })
+  readonly window_end!: string;
   @TextProperty('Decimal string.', '10.625') readonly value!: string;
 }
 

@@ -22,7 +22,10 @@ export class StoredUsageEventDto {
   @MapProperty('Properties as they were sent.', { bytes: 1024, region: 'eu' })
   readonly properties!: object;
   @InstantProperty('When it was stored.') readonly received_at!: string;
-  @InstantProperty('When it was voided. A voided event no longer counts.', { nullable: true })
+  @InstantProperty('When it was voided. A voided event no longer counts.', {
+    nullable: true,
+    example: null,
+  })
   readonly voided_at!: string | null;
 }
 

@@ -74,7 +74,10 @@ export class MeterDto {
   )
   readonly counted_from!: string | null;
   @MetadataProperty() readonly metadata!: object;
-  @InstantProperty('When it was archived; nothing new can refer to it since.', { nullable: true })
+  @InstantProperty('When it was archived; nothing new can refer to it since.', {
+    nullable: true,
+    example: null,
+  })
   readonly archived_at!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;

@@ -16,7 +16,10 @@ export class ClientActionDto {
     'pi_3MtwBwLkdIwHu7ix_secret_YrKJUKribcBjcG8HVhfZluoGH',
   )
   readonly client_secret!: string;
-  @InstantProperty('Time at which the payment is canceled.') readonly expires_at!: string;
+  @InstantProperty('Time at which the payment is canceled.', {
+    example: '2026-03-02T09:30:00.000Z',
+  })
+  readonly expires_at!: string;
 }
 
 export const toClientActionDto = mapperTo(ClientActionDto);

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import {
   ADMIN_ROLES,
   type AdminRole,
-  ALL_SCOPES,
+  GRANTED_SCOPES,
   type GrantedScope,
   scopesOfAdmin,
 } from '../../../core/access';
@@ -28,7 +28,7 @@ export class CurrentSessionDto {
   @ApiProperty({ type: SignedInAdminDto, description: 'The admin who is signed in.' })
   readonly admin!: SignedInAdminDto;
   @ApiProperty({
-    enum: ['*', ...ALL_SCOPES],
+    enum: GRANTED_SCOPES,
     isArray: true,
     description: 'What the admin may do. `*` stands for all scopes.',
     example: ['*'],

@@ -30,9 +30,14 @@ export class SessionDto {
     'When it was last used, to within a minute. It ends 12 hours after its last use.',
   )
   readonly last_used_at!: string;
-  @InstantProperty('When it ends at the latest: 7 days after the sign-in.')
+  @InstantProperty('When it ends at the latest: 7 days after the sign-in.', {
+    example: '2026-03-08T09:30:00.000Z',
+  })
   readonly expires_at!: string;
-  @InstantProperty('When it was signed out or revoked; otherwise null.', { nullable: true })
+  @InstantProperty('When it was signed out or revoked; otherwise null.', {
+    nullable: true,
+    example: null,
+  })
   readonly ended_at!: string | null;
 }
 

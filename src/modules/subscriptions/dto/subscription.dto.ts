@@ -62,32 +62,41 @@ export class SubscriptionDto {
   readonly payment_behavior!: PaymentBehavior;
   @InstantProperty(
     'Time limit of the first payment. A payment in flight at this time still counts. Null if no first payment is awaited.',
-    { nullable: true },
+    { nullable: true, example: null },
   )
   readonly incomplete_expires_at!: string | null;
   @InstantProperty('When it starts or started.') readonly start_at!: string;
-  @InstantProperty('When its trial ends or ended.', { nullable: true })
+  @InstantProperty('When its trial ends or ended.', { nullable: true, example: null })
   readonly trial_end_at!: string | null;
   @InstantProperty('Start of the current or last period.', { nullable: true })
   readonly current_period_start!: string | null;
-  @InstantProperty('End of that period, exclusive.', { nullable: true })
+  @InstantProperty('End of that period, exclusive.', {
+    nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
+  })
   readonly current_period_end!: string | null;
-  @InstantProperty('Time since which it is paused.', { nullable: true })
+  @InstantProperty('Time since which it is paused.', { nullable: true, example: null })
   readonly paused_at!: string | null;
-  @InstantProperty('When it is to end.', { nullable: true }) readonly cancel_at!: string | null;
+  @InstantProperty('When it is to end.', { nullable: true, example: null }) readonly cancel_at!:
+    string | null;
   @InstantProperty(
     'Time at which the cancellation was requested, or at which the subscription ended without a request.',
-    { nullable: true },
+    { nullable: true, example: null },
   )
   readonly canceled_at!: string | null;
-  @InstantProperty('When it ended.', { nullable: true }) readonly ended_at!: string | null;
-  @InstantProperty('Time of the next billing, or of the end.', { nullable: true })
+  @InstantProperty('When it ended.', { nullable: true, example: null }) readonly ended_at!:
+    string | null;
+  @InstantProperty('Time of the next billing, or of the end.', {
+    nullable: true,
+    example: '2026-04-01T09:30:00.000Z',
+  })
   readonly next_billing_at!: string | null;
   @InstantProperty('Time since which renewal or other due work has failed. The work is retried.', {
     nullable: true,
+    example: null,
   })
   readonly renewal_failed_at!: string | null;
-  @TextProperty('Error code of that failure.', 'invoice_too_large', { nullable: true })
+  @TextProperty('Error code of that failure.', null, { nullable: true })
   readonly renewal_failure_code!: string | null;
   @MetadataProperty() readonly metadata!: object;
   @InstantProperty('When it was created.') readonly created_at!: string;

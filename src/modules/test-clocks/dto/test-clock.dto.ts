@@ -51,7 +51,7 @@ export class TestClockDto {
     'ready',
   )
   readonly status!: TestClockStatus;
-  @InstantProperty('Target of the running or failed advance.', { nullable: true })
+  @InstantProperty('Target of the running or failed advance.', { nullable: true, example: null })
   readonly advances_to!: string | null;
   @InstantProperty('When the test clock was created, in real time.') readonly created_at!: string;
   @InstantProperty('When the test clock last changed, in real time.') readonly updated_at!: string;

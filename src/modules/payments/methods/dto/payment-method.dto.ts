@@ -28,7 +28,7 @@ export class PaymentMethodDto {
   readonly is_default!: boolean;
   @InstantProperty(
     'Time of a final decline, e.g. because the card was stolen or expired: automatic collection no longer charges it. Null while it is usable.',
-    { nullable: true },
+    { nullable: true, example: null },
   )
   readonly unusable_since!: string | null;
   @TextProperty('Failure code of that decline.', null, { nullable: true })

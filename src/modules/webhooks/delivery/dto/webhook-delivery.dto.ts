@@ -50,7 +50,7 @@ export class WebhookDeliveryDto {
   @IntegerProperty('Number of attempts that have ended.', 1) readonly attempt_count!: number;
   @InstantProperty(
     'Time of the next attempt; null unless pending. While an attempt is in flight, about 60 s after its start, in case its result is lost.',
-    { nullable: true },
+    { nullable: true, example: null },
   )
   readonly next_attempt_at!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;

@@ -40,7 +40,7 @@ export class WebhookReplayDto {
   @TextProperty('Id of the endpoint.', 'whe_01h455vb4pex5vsknk084sn02q')
   readonly endpoint_id!: string;
   @InstantProperty('Start, inclusive.') readonly from!: string;
-  @InstantProperty('End, exclusive.') readonly to!: string;
+  @InstantProperty('End, exclusive.', { example: '2026-04-01T09:30:00.000Z' }) readonly to!: string;
   @TextListProperty('Event names or patterns.', ['refund.*']) readonly events!: readonly string[];
   @EnumProperty(
     REPLAY_STATUSES,

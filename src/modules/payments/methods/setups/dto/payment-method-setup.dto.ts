@@ -49,7 +49,8 @@ export class PaymentMethodSetupDto {
   readonly payment_method_id!: string | null;
   @TextProperty('Why the last attempt of the customer failed.', null, { nullable: true })
   readonly failure_code!: string | null;
-  @InstantProperty('Time at which the setup is canceled.') readonly expires_at!: string;
+  @InstantProperty('Time at which the setup is canceled.', { example: '2026-03-02T09:30:00.000Z' })
+  readonly expires_at!: string;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
