@@ -161,8 +161,8 @@ export class CreditNoteParts {
 
 /**
  * Returns the credit note of everything that is left of an invoice. Omits lines of which nothing is left. The total of
- * the note is exactly what is left of the invoice. Rounding may have billed a charge that was lowered to zero with a
- * tax of -1. The note then credits 1 less on its last line with tax.
+ * the note is exactly what is left of the invoice. After rounding, a charge that was lowered to zero may have a tax of
+ * -1. The note then credits 1 less on its last line with tax.
  */
 export function creditNoteOfRest(lines: readonly CreditableLine[]): CreditNoteAmounts {
   const left = [...new Set(lines.map(({ together }) => together))];

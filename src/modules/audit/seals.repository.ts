@@ -73,7 +73,7 @@ export class SealsRepository {
     await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('audit_seal'))`);
   }
 
-  /** Makes later queries of the transaction use indexes only, because a scan could also read damaged rows. */
+  /** Makes later queries of the transaction avoid scans of whole tables, which could also read damaged rows. */
   async readByIndexes(): Promise<void> {
     this.database.requireTransaction();
     for (const method of ['seqscan', 'hashjoin', 'mergejoin']) {

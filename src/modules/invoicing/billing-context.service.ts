@@ -72,10 +72,10 @@ export class BillingContextService {
 
   /**
    * Reads the contexts of many billing requests. Returns a function that maps a request to its context. All contexts of
-   * a customer contain the same credit: the credit available before any of these invoices uses it.
+   * a customer contain the same credit: the credit available before the first invoice uses it.
    * @param customers the customers of all requests
-   * @param issuedAt the present time if the invoices will be issued, so that the data that they change is locked. Null
-   *   for previews, which lock nothing
+   * @param issuedAt the present time, to lock the data that the invoices will change; null for previews, which lock
+   *   nothing
    */
   async loadAll(
     requests: readonly ContextRequest[],

@@ -31,7 +31,7 @@ export interface NewPaymentCredit {
   readonly lost: bigint;
 }
 
-/** Credit from a payment, and credit from other sources that refunds of the payment took. In minor units. */
+/** Credit from a payment, and other credit that its refunds took or reserved. In minor units. */
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
@@ -104,7 +104,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns the credit from these payments that finalized, non-void invoices used, less the amounts that
+   * Returns the credit that finalized, non-void invoices used from these payments, less the amounts that
    * {@link takeOfNote} took from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {

@@ -148,7 +148,7 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns the credit from these payments that finalized, non-void invoices used, less the amounts that
+   * Returns the credit that finalized, non-void invoices used from these payments, less the amounts that
    * {@link takeAtOrigin} took from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {

@@ -149,7 +149,7 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(ONE_DUE_FOR_COLLECTION, [id, now]);
   }
 
-  /** Delays the automatic charge of an invoice, or the end of its collection. Changes nothing if neither is due. */
+  /** Delays the due charge of an open invoice, or the due end of collection of another one. Otherwise a no-op. */
   async postponeCollectable(id: string, at: Date, now: Date): Promise<void> {
     await this.database.query(POSTPONE_DUE, [id, at, now]);
   }

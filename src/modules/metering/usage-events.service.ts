@@ -68,7 +68,7 @@ export class UsageEventsService {
     return this.withUncounted(result, names.countsWithout(result.rejected));
   }
 
-  /** @param counts number of accepted and repeated events by name */
+  /** @param counts number of accepted or duplicate events by name */
   private async withUncounted(
     result: AppendResult,
     counts: ReadonlyMap<string, number>,

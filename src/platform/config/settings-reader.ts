@@ -1,7 +1,7 @@
 import type { Setting } from './setting';
 import { SETTINGS } from './settings';
 
-/** Thrown at the start if settings are missing, invalid or contradictory. The message names them. */
+/** Thrown at startup for the first missing, invalid or contradictory setting, which the message names. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }

@@ -4,7 +4,7 @@ import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nest
 /** Options of the decorators in this file, each of which documents one kind of answer field. */
 interface PropertyOptions {
   readonly nullable?: true;
-  /** The field is left out of some answers. */
+  /** The field is absent in some responses. */
   readonly optional?: true;
 }
 

@@ -60,8 +60,8 @@ export const IdempotencyKey = createParamDecorator(
 );
 
 /**
- * Kinds of refusals that depend on stored data. Such a refusal is stored as the answer of the request, except a
- * temporary one.
+ * Kinds of errors that depend on stored data. Such an error is stored as the response, unless it is temporary or
+ * `idempotency_key_reused`.
  */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
 

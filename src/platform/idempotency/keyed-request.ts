@@ -9,7 +9,7 @@ import type { KeyedRequest } from './idempotency.types';
 /**
  * Returns the idempotency key of a request, or null.
  * @param bodyField body field that may contain the key instead of the header; null: there is no such field
- * @throws {ProblemError} `malformed_request` for several headers or a key that is not printable,
+ * @throws {ProblemError} `malformed_request` if the header is repeated or its key is invalid,
  *   `idempotency_key_mismatch` for different keys in header and body
  */
 export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {

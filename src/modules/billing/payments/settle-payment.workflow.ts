@@ -44,8 +44,8 @@ type LeasedPayment = Pick<Payment, 'id' | 'customerId' | 'provider' | 'leasedBy'
  * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
  * 3. Writes the payment and its event. Posts a succeeded payment to the ledger. The part of its amount that the invoice
  *    does not need becomes credit of the customer.
- * 4. Expires the subscription if the payment did not pay the invoice, and the time limit for the first payment of the
- *    subscription has passed.
+ * 4. If the payment ended and no other is pending, expires a subscription that is still unpaid after the time limit for
+ *    its first payment.
  * 5. Marks the payment method as unusable after a final decline.
  * 6. Stores the response for the idempotency key of the payment. If the payment already had a final outcome, and the
  *    new outcome contradicts it, records a discrepancy.

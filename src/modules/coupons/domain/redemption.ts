@@ -186,8 +186,8 @@ export interface AppliedRedemption {
 
 /**
  * Returns the redemption after an invoice that gave or returned a discount. A redemption with duration `once` ends when
- * a percentage is first used, or when a fixed amount is used up. It becomes active again if a discount is returned for
- * another use, unless the coupon was removed.
+ * a percentage is first used, or when a fixed amount is used up. It becomes active again if a discount that
+ * can be used again is returned, unless the coupon was removed.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,

@@ -59,8 +59,8 @@ export interface CachedBalance {
 }
 
 /**
- * Returns true if the balance is still valid at `now`. A balance must be recalculated when something that it was
- * calculated from ends: its window, a grant, a grace period or a subscription.
+ * Returns true if the balance is still valid at `now`. A balance must be recalculated when one of its inputs ends: its
+ * window, a grant, a grace period or a subscription.
  */
 export function isValidAt(
   { row: { validUntil } }: { readonly row: Pick<BalanceRow, 'validUntil'> },

@@ -87,8 +87,8 @@ export interface CorrectedUsage extends BilledUsage {
   /** Amounts that a negative correction takes from each earlier invoice; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
   /**
-   * Discounts and taxes of the first bill, if they apply to added usage. If absent, those of the correcting invoice
-   * apply.
+   * Discounts and taxes of the first bill of the period, for a positive correction. Absent if that bill is unknown:
+   * those of the correcting invoice then apply.
    */
   readonly billedBy?: BilledBy;
 }

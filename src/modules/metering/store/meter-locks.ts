@@ -4,8 +4,7 @@ import { type OnBusy, shortLockTimeout } from './usage-streams';
 
 /**
  * Advisory lock class of ingest. Transactions that store events take the lock in shared mode. The creation of a meter
- * tries to take the lock in exclusive mode. With the lock, it counts earlier events at once. Without it, a backfill
- * counts them later.
+ * counts earlier events at once only if it gets the lock in exclusive mode. Otherwise, a backfill counts them later.
  */
 const INGEST_KEY = 7_301_995;
 /**

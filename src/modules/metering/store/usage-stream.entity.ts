@@ -4,7 +4,7 @@ import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 /**
  * Stream: the events of one name of one customer, in commit order. A transaction that writes to a stream, or bills it,
  * locks its row. `version` increases whenever cached stream state becomes outdated:
- * - a bill, a meter or a closed month is added;
+ * - a bill or a meter is added, or a month closes;
  * - a usage window (a period with totals of its own) opens or closes;
  * - the customer is deleted.
  */

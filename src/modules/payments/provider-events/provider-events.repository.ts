@@ -154,7 +154,7 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Makes the running attempt of an event count as number {@link FREQUENT_ATTEMPTS}. After that number, the event is
+   * Makes the running attempt of an event the last frequent one (see {@link FREQUENT_ATTEMPTS}). The event is then
    * tried only once an hour. Automatic charges do not wait for such events, except after {@link tryWaitingAgain}.
    */
   async endFrequentAttempts(id: string): Promise<void> {
