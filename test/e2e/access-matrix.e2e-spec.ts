@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ADMIN_ROLES, type AdminRole, ALL_SCOPES, type Scope } from '../../src/core/access/scopes';
+import { ADMIN_ROLES, type AdminRole, type Scope } from '../../src/core/access';
+import { ALL_SCOPES } from '../../src/core/access/scopes';
 import { scopesOfRole } from '../../src/core/access/roles';
 import { newSecret } from '../../src/platform/access';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
