@@ -3,7 +3,7 @@ import { Database } from '../../platform/database';
 import type { WaitingRows } from '../../platform/jobs';
 import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
-import { CAN_BE_PAID } from './invoice-query';
+import { CAN_BE_PAID, OWED } from './invoice-query';
 import { CHARGEABLE, InvoiceEntity, BECOMES_OVERDUE } from './invoice.entity';
 
 /** Id of a test clock; null: real time. */
@@ -90,7 +90,7 @@ const COLLECT_WHILE_UNPAID = `
 
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
-  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR NO KEY UPDATE`;
+  WHERE customer_id = $1 AND ${OWED} AND collection = 'automatic' ORDER BY id FOR NO KEY UPDATE`;
 
 const OPEN_OF_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status = 'open' LIMIT 1`;
