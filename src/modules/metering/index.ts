@@ -16,7 +16,7 @@ export {
   usagePeriodEmpty,
 } from './usage.errors';
 export {
-  type UsageEventPage,
+  type CountedEvent,
   type UsageProof,
   type UsageQuery,
   type UsageReading,

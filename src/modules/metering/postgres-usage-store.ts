@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Group, carryOverStart } from '../../core/usage';
+import type { Page, PageRequest } from '../../platform/database';
 import { ArchivedUsage } from './archive/archived-usage';
 import type { ArchivedMonth } from './domain/archived-month';
 import type { StoredUsageEvent } from './domain/usage-event';
@@ -14,8 +15,6 @@ import {
   type AppendResult,
   type CountedEvent,
   type UsageEventFilter,
-  type UsageEventPage,
-  type UsageEventPageRequest,
   type IncomingEvent,
   type IncomingEvents,
   type LargestUsage,
@@ -81,8 +80,8 @@ export class PostgresUsageStore extends UsageStore {
   override listCounted(
     query: UsageQuery,
     group: Group | null,
-    page: UsageEventPageRequest,
-  ): Promise<UsageEventPage<CountedEvent>> {
+    page: PageRequest,
+  ): Promise<Page<CountedEvent>> {
     return this.events.listCounted(query, group, page);
   }
 
@@ -101,7 +100,7 @@ export class PostgresUsageStore extends UsageStore {
     );
   }
 
-  override list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage> {
+  override list(filter: UsageEventFilter, page: PageRequest): Promise<Page<StoredUsageEvent>> {
     return this.events.list(filter, page);
   }
 
