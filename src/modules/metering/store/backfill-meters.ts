@@ -4,6 +4,7 @@ import { MetersService } from '../../meters';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { type MeterBackfill, MeterBackfillsRepository } from './meter-backfills.repository';
 import { ingestingTransactions, tryLockIngest } from './meter-locks';
+import { UsageStreams } from './usage-streams';
 import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
 
 /** Limits of one step. A step is one commit and locks the streams (one customer, one event name) that it counts. */
@@ -35,6 +36,7 @@ export class BackfillMeters {
     private readonly database: Database,
     private readonly meters: MetersService,
     private readonly backfills: MeterBackfillsRepository,
+    private readonly streams: UsageStreams,
     private readonly totals: UsageTotalsWriter,
     private readonly archivedUsage: ArchivedUsage,
   ) {}
@@ -52,8 +54,8 @@ export class BackfillMeters {
     // Reads again, because other transactions may have stored events before ingest was locked.
     const ids = await this.allOfOneStep(eventName);
     if (ids === null) return null;
-    const locked = await this.backfills.lockFree(ids);
-    return locked.size === ids.length ? ids : null;
+    const locked = await this.streams.lockFree(ids);
+    return locked.length === ids.length ? ids : null;
   }
 
   /** Returns all streams of an event name; null if they exceed the limits of one step. */
@@ -143,19 +145,17 @@ export class BackfillMeters {
     const [first] = streams;
     if (first === undefined) return 'none';
     const from = first.id === nextStreamId ? nextHour : null;
-    const exists = await this.backfills.lockFirst(first.id);
-    // The stream was purged with its test clock; the next step does not find it.
-    if (!exists) return { streams: [], from: null, to: null };
     if (from !== null || first.events > EVENTS_PER_STEP) {
+      const locked = await this.streams.lockUntilBusy([first.id]);
+      // The stream was purged with its test clock; the next step does not find it.
+      if (locked.length === 0) return { streams: [], from: null, to: null };
       const to = await this.backfills.endOfHours(first.id, from, EVENTS_PER_STEP);
-      return { streams: [first.id], from, to };
+      return { streams: locked, from, to };
     }
     let events = 0;
     const wanted = streams.filter((stream) => (events += stream.events) <= EVENTS_PER_STEP);
-    const locked = await this.backfills.lockFree(wanted.map(({ id }) => id));
-    const busy = wanted.findIndex(({ id }) => !locked.has(id));
-    const free = busy === -1 ? wanted : wanted.slice(0, busy);
-    return { streams: free.map(({ id }) => id), from: null, to: null };
+    const locked = await this.streams.lockUntilBusy(wanted.map(({ id }) => id));
+    return { streams: locked, from: null, to: null };
   }
 }
 
