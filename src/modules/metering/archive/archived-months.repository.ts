@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import type { ArchivedMonth } from '../domain/archived-month';
-import type { BilledPeriod } from '../usage-billed.repository';
+import { type BilledPeriod, columnsOfPeriods } from '../usage-billed.repository';
 import { archivedBefore, deletedEvents, NEEDED_FROM, WRITTEN_BEFORE_METER } from './archived-sql';
 
 const COLUMNS = `
@@ -204,10 +204,7 @@ export class ArchivedMonthsRepository {
    * month of these streams is closed until the transaction ends.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
-    return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [
-      periods.map(({ itemId }) => itemId),
-      ...boundsOf(periods),
-    ]);
+    return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, columnsOfPeriods(periods));
   }
 
   private async queryEnd(sql: string, parameters: readonly unknown[]): Promise<Date | null> {
