@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { MetersService } from '../../meters';
 import { ArchivedUsage } from '../archive/archived-usage';
@@ -21,9 +21,10 @@ const MAX_ID = '9223372036854775807';
  * - `none`: there is no backfill, or other processes have locked all backfills.
  * - `waiting`: a transaction is still storing events. It began before the commit of the meter, so it may not see the
  *   meter.
- * - `done`: a step ran or failed.
+ * - `done`: a step ran.
+ * - `failed`: a step failed. It is repeated later, after steps of other backfills.
  */
-export type StepResult = 'none' | 'waiting' | 'done';
+export type StepResult = 'none' | 'waiting' | 'done' | 'failed';
 
 /**
  * Counts events that were stored before their meter was created (backfill), in steps, while ingest continues (decision
@@ -32,6 +33,8 @@ export type StepResult = 'none' | 'waiting' | 'done';
  */
 @Injectable()
 export class BackfillMeters {
+  private readonly logger = new Logger('meter-backfills');
+
   constructor(
     private readonly database: Database,
     private readonly meters: MetersService,
@@ -67,11 +70,8 @@ export class BackfillMeters {
     return streams.map(({ id }) => id);
   }
 
-  /**
-   * Runs a step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and returns
-   * `done`. The failed step is repeated later, after steps of other backfills.
-   */
-  async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
+  /** Runs a step of the backfill with the fewest attempted steps. If the step fails, logs the error. */
+  async runStep(): Promise<StepResult> {
     const claimed: string[] = [];
     try {
       return await this.database.transaction(async () => {
@@ -83,9 +83,9 @@ export class BackfillMeters {
     } catch (error) {
       const meterId = claimed.at(-1);
       if (meterId === undefined) throw error;
-      onFailure(error, meterId);
+      this.logger.error({ err: error, meter_id: meterId }, 'a step of a backfill failed');
       await this.backfills.postpone(meterId);
-      return 'done';
+      return 'failed';
     }
   }
 
