@@ -11,6 +11,7 @@ import {
 import { Database } from '../../../platform/database';
 import { isProblem, type ProblemError } from '../../../platform/errors';
 import { ArchivedUsage } from '../archive/archived-usage';
+import type { ArchivedMonth } from '../domain/archived-month';
 import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
 import { tooManyWindows, usageArchived } from '../usage.errors';
 import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-periods';
@@ -94,6 +95,15 @@ export class UsageReader {
       if (isProblem(error, usageArchived)) return null;
       throw error;
     }
+  }
+
+  listArchived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]> {
+    return this.archivedUsage.findMonths(
+      queries.map(({ customerId, meter, period, heldSince }) => {
+        const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
+        return { customerId, eventName: meter.eventName, period: { startAt, endAt: period.endAt } };
+      }),
+    );
   }
 
   series(query: UsageSeriesQuery): Promise<UsageSeries> {
