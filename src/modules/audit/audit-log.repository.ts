@@ -4,6 +4,7 @@ import {
   Database,
   isDatabaseUnavailable,
   type Page,
+  pageFrom,
   type PageRequest,
   readDamagedRows,
 } from '../../platform/database';
@@ -131,8 +132,8 @@ export class AuditLogRepository {
       after,
       limit + 1,
     ]);
-    const items = await this.withChanges(heads.slice(0, limit));
-    return { items, next: heads.length > limit ? (items.at(-1)?.id ?? null) : null };
+    const page = pageFrom(heads, limit, ({ id }) => id);
+    return { ...page, items: await this.withChanges(page.items) };
   }
 
   async find(id: string): Promise<AuditEntry | null> {

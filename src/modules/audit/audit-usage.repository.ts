@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, type PageRequest } from '../../platform/database';
+import { Database, type Page, pageFrom, type PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
 import { AuditUsageCountEntity } from './audit-usage-count.entity';
 import type { UsageCount } from './domain/audit-entry';
@@ -40,11 +40,11 @@ export class AuditUsageRepository {
   async page({ limit, after }: PageRequest): Promise<Page<UsageCount>> {
     const position = after === null ? [null, null, null] : positionOf(after);
     const rows = await this.database.select(AuditUsageCountEntity, PAGE, [...position, limit + 1]);
-    const items = rows.slice(0, limit);
-    const last = items.at(-1);
-    const isMore = rows.length > limit && last !== undefined;
-    const next = isMore ? `${last.hour.toISOString()} ${last.actorId} ${last.operation}` : null;
-    return { items, next };
+    return pageFrom(
+      rows,
+      limit,
+      ({ hour, actorId, operation }) => `${hour.toISOString()} ${actorId} ${operation}`,
+    );
   }
 }
 

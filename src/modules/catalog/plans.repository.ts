@@ -6,6 +6,7 @@ import {
   type LockPurpose,
   onViolation,
   type Page,
+  pageFrom,
   type PageRequest,
   ROW_LOCKS,
   violatedConstraint,
@@ -120,8 +121,8 @@ export class PlansRepository {
       below,
       limit + 1,
     ]);
-    const items = await this.withContents(found.slice(0, limit));
-    return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    const page = pageFrom(found, limit, ({ id }) => id);
+    return { ...page, items: await this.withContents(page.items) };
   }
 
   async update({ activeVersion, ...plan }: Plan): Promise<void> {

@@ -4,7 +4,7 @@ import { invariant } from '../../core/invariant';
 import { type Rational, rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import { BoundedMap } from '../../platform/caching';
-import { UsageStore, UsageWindows } from '../metering';
+import { UsageStore, UsageStreams, UsageWindows } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { asStored } from './decimal-column';
 import type { ConsumptionRequest } from './domain/consumption';
@@ -31,6 +31,7 @@ export class MeteredUsageService {
     private readonly meters: MetersService,
     private readonly store: UsageStore,
     private readonly usage: UsageWindows,
+    private readonly streams: UsageStreams,
     private readonly windows: BalanceWindowsRepository,
   ) {}
 
@@ -69,7 +70,7 @@ export class MeteredUsageService {
    * transaction that also locks a balance must lock the stream first.
    */
   async lockStream(customerId: string, meterId: string): Promise<void> {
-    await this.usage.lock({ customerId, eventName: await this.eventNameOf(meterId) });
+    await this.streams.lockOne({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
   /**
@@ -78,7 +79,7 @@ export class MeteredUsageService {
    * invalidates nothing.
    */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
-    await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
+    await this.streams.invalidate({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
   /** Returns the usage in the part of a window before `at`. Opens a usage window for this part, and closes it again. */

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { compare, parseExact, type Rational, ZERO } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
-import { Database, type PageRequest } from '../../platform/database';
+import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
 import { CatalogService } from '../catalog';
 import {
   type ArchivedMonth,
-  type UsageEventPage,
+  type CountedEvent,
   type UsageQuery,
   type UsageReading,
   UsageStore,
@@ -22,7 +22,7 @@ import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors
 
 /** A page of the stored events that a line billed, and the months whose events are only in archive files. */
 export interface LineEvents {
-  readonly page: UsageEventPage;
+  readonly page: Page<CountedEvent>;
   readonly archived: readonly ArchivedMonth[];
 }
 

@@ -4,6 +4,7 @@ import { fromJson } from '../../core/exact-json';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
 import {
+  ArchivedUsage,
   type BilledPeriod,
   type RepeatableBill,
   UsageBillingService,
@@ -42,6 +43,7 @@ export class UsageReadingsService {
     private readonly meters: MetersService,
     private readonly usage: UsageStore,
     private readonly billing: UsageBillingService,
+    private readonly archivedUsage: ArchivedUsage,
     private readonly billed: BilledLinesRepository,
     private readonly charges: ChargedEventsService,
   ) {}
@@ -138,7 +140,7 @@ export class UsageReadingsService {
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(invoice: Invoice, otherwise: string): Promise<Invoice> {
-    const billed = await this.billing.lockUnarchived(
+    const billed = await this.archivedUsage.lockUnarchived(
       billedPeriodsOf(invoice),
       invoice.voidedAt,
       otherwise,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { DueTable } from '../test-clocks';
-import type { BilledPeriod } from './usage-billed.repository';
+import { type BilledPeriod, columnsOfPeriods } from './usage-billed.repository';
 
 /**
  * Inserts closed subscriptions. Leaves out customers without a stream (the events of one name of one customer). Billing
@@ -108,11 +108,7 @@ export class ClosedSubscriptionsRepository {
    */
   lockByPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
-    return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, [
-      periods.map(({ itemId }) => itemId),
-      periods.map(({ startAt }) => startAt),
-      periods.map(({ endAt }) => endAt),
-    ]);
+    return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, columnsOfPeriods(periods));
   }
 
   /**

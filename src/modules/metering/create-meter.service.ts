@@ -40,14 +40,11 @@ export class CreateMeterService {
         streams === null ? 'backfilling' : 'active',
         await this.archivedUsage.archiveEndOfEventName(terms.eventName),
       );
-      if (streams === null) await this.startBackfill(meter.id);
-      else await this.totals.recount(meter.id, { streams, from: null, to: null });
+      if (streams === null) {
+        await this.backfills.insert(meter.id);
+        this.database.afterCommit(() => this.signals.announce(BACKFILL_WORK));
+      } else await this.totals.recount(meter.id, { streams, from: null, to: null });
       return meter;
     });
-  }
-
-  private async startBackfill(meterId: string): Promise<void> {
-    await this.backfills.insert(meterId);
-    this.database.afterCommit(() => this.signals.announce(BACKFILL_WORK));
   }
 }

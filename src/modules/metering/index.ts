@@ -1,4 +1,5 @@
 export { ArchiveUsage } from './archive/archive-usage';
+export type { WindowEdge } from './archive/archived-events.repository';
 export { ArchivedUsage } from './archive/archived-usage';
 export { RemoveArchivedUsage } from './archive/remove-archived-usage';
 export { DUE_LATE_USAGE } from './closed-subscriptions.repository';
@@ -16,7 +17,7 @@ export {
   usagePeriodEmpty,
 } from './usage.errors';
 export {
-  type UsageEventPage,
+  type CountedEvent,
   type UsageProof,
   type UsageQuery,
   type UsageReading,

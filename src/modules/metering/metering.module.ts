@@ -32,7 +32,6 @@ import { VoidUsage } from './store/void-usage';
 import { PostgresUsageStore } from './postgres-usage-store';
 import { StoredEvents } from './store/stored-events';
 import { TotalUsageReader } from './store/total-usage';
-import { UsageOfAllCustomers } from './store/usage-of-all-customers';
 import { usagePurge } from './store/usage-purge';
 import { UsageReader } from './store/usage-reader';
 import { UsageStore } from './usage-store';
@@ -85,7 +84,6 @@ import { UsageHooks } from './usage-hooks';
     VoidUsage,
     StoredEvents,
     TotalUsageReader,
-    UsageOfAllCustomers,
     UsageEventsService,
     usagePurge,
     UsageReader,

@@ -1,21 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { type Group, carryOverStart } from '../../core/usage';
-import { ArchivedUsage } from './archive/archived-usage';
+import type { Group } from '../../core/usage';
+import type { Page, PageRequest } from '../../platform/database';
 import type { ArchivedMonth } from './domain/archived-month';
 import type { StoredUsageEvent } from './domain/usage-event';
 import { toAppendResult } from './ingest/append-outcome';
 import { AppendUsage } from './ingest/append-usage';
 import { IngestBatcher } from './ingest/ingest-batcher';
+import { LargestUsageReader } from './store/largest-usage';
 import { ProveUsage } from './store/prove-usage';
 import { StoredEvents } from './store/stored-events';
-import { UsageOfAllCustomers } from './store/usage-of-all-customers';
+import { TotalUsageReader } from './store/total-usage';
 import { UsageReader } from './store/usage-reader';
 import {
   type AppendResult,
   type CountedEvent,
   type UsageEventFilter,
-  type UsageEventPage,
-  type UsageEventPageRequest,
   type IncomingEvent,
   type IncomingEvents,
   type LargestUsage,
@@ -39,11 +38,11 @@ export class PostgresUsageStore extends UsageStore {
     private readonly appendUsage: AppendUsage,
     private readonly batcher: IngestBatcher,
     private readonly reader: UsageReader,
-    private readonly allCustomers: UsageOfAllCustomers,
+    private readonly largestUsage: LargestUsageReader,
+    private readonly totalUsage: TotalUsageReader,
     private readonly events: StoredEvents,
     private readonly voidUsage: VoidUsage,
     private readonly proveUsage: ProveUsage,
-    private readonly archivedUsage: ArchivedUsage,
   ) {
     super();
   }
@@ -71,18 +70,18 @@ export class PostgresUsageStore extends UsageStore {
   }
 
   override largest(query: LargestUsageQuery): Promise<LargestUsage> {
-    return this.allCustomers.largest.read(query);
+    return this.largestUsage.read(query);
   }
 
   override total(query: TotalUsageQuery): Promise<TotalUsage> {
-    return this.allCustomers.total.read(query);
+    return this.totalUsage.read(query);
   }
 
   override listCounted(
     query: UsageQuery,
     group: Group | null,
-    page: UsageEventPageRequest,
-  ): Promise<UsageEventPage<CountedEvent>> {
+    page: PageRequest,
+  ): Promise<Page<CountedEvent>> {
     return this.events.listCounted(query, group, page);
   }
 
@@ -93,15 +92,10 @@ export class PostgresUsageStore extends UsageStore {
   override listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
-    return this.archivedUsage.findMonths(
-      queries.map(({ customerId, meter, period, heldSince }) => {
-        const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
-        return { customerId, eventName: meter.eventName, period: { startAt, endAt: period.endAt } };
-      }),
-    );
+    return this.reader.listArchived(queries);
   }
 
-  override list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage> {
+  override list(filter: UsageEventFilter, page: PageRequest): Promise<Page<StoredUsageEvent>> {
     return this.events.list(filter, page);
   }
 

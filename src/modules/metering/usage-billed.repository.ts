@@ -50,7 +50,7 @@ export class UsageBilledRepository {
   }
 
   newest(periods: readonly BilledPeriod[]): Promise<readonly RepeatableBill[]> {
-    return this.database.query<RepeatableBill>(NEWEST, columnsOf(periods));
+    return this.database.query<RepeatableBill>(NEWEST, columnsOfPeriods(periods));
   }
 
   async insertAll(rows: readonly UsageBilledEntity[]): Promise<void> {
@@ -64,11 +64,14 @@ export class UsageBilledRepository {
    */
   async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(MARK_LATE, [...columnsOf(periods), isLate]);
+    await this.database.query(MARK_LATE, [...columnsOfPeriods(periods), isLate]);
   }
 }
 
-function columnsOf(periods: readonly BilledPeriod[]): readonly unknown[] {
+/** Returns the parameters item ids, starts and ends. */
+export function columnsOfPeriods(
+  periods: readonly BilledPeriod[],
+): readonly [readonly string[], readonly Date[], readonly Date[]] {
   return [
     periods.map(({ itemId }) => itemId),
     periods.map(({ startAt }) => startAt),

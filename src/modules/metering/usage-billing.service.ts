@@ -4,7 +4,6 @@ import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { ArchivedUsage } from './archive/archived-usage';
 import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository';
 import type { Group } from '../../core/usage';
 import type { Meter } from '../meters';
@@ -64,7 +63,6 @@ export class UsageBillingService {
     private readonly billed: UsageBilledRepository,
     private readonly closedSubscriptions: ClosedSubscriptionsRepository,
     private readonly finalUsage: FinalUsageService,
-    private readonly archivedUsage: ArchivedUsage,
   ) {}
 
   /**
@@ -94,19 +92,6 @@ export class UsageBillingService {
   /** Returns the newest bill of each of these periods. Ordered by subscription, then by start of the period. */
   newest(periods: readonly BilledPeriod[]): Promise<readonly RepeatableBill[]> {
     return this.billed.newest(periods);
-  }
-
-  /**
-   * Requires that no events of these periods are archived, because billing a period again needs its events. Locks the
-   * streams of the periods. See {@link ArchivedUsage.lockUnarchived} for `since` and `otherwise`.
-   * @throws {ProblemError} `usage_archived`
-   */
-  lockUnarchived(
-    periods: readonly BilledPeriod[],
-    since: Date | null,
-    otherwise: string,
-  ): Promise<readonly BilledPeriod[]> {
-    return this.archivedUsage.lockUnarchived(periods, since, otherwise);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import type { Group, GroupUsage } from '../../core/usage';
+import type { Page, PageRequest } from '../../platform/database';
 import type { Meter } from '../meters';
 import type { ArchivedMonth } from './domain/archived-month';
 import type { TotalledAggregation } from './domain/totalled-aggregation';
@@ -153,21 +154,9 @@ export interface UsageProof {
   readonly archived: readonly ArchivedMonth[];
 }
 
-/** Request for a page of events. `after` is `next` of the previous page; null for the first page. */
-export interface UsageEventPageRequest {
-  readonly after: string | null;
-  readonly limit: number;
-}
-
 /** Event that a meter counts, with the group in which it counts. */
 export interface CountedEvent extends StoredUsageEvent {
   readonly group: Group;
-}
-
-export interface UsageEventPage<Event extends StoredUsageEvent = StoredUsageEvent> {
-  readonly items: readonly Event[];
-  /** Null on the last page. */
-  readonly next: string | null;
 }
 
 export const MAX_RECOUNTED_EVENTS = 10_000;
@@ -249,8 +238,8 @@ export abstract class UsageStore {
   abstract listCounted(
     query: UsageQuery,
     group: Group | null,
-    page: UsageEventPageRequest,
-  ): Promise<UsageEventPage<CountedEvent>>;
+    page: PageRequest,
+  ): Promise<Page<CountedEvent>>;
 
   /**
    * Yields all events that {@link listCounted} lists, in its order, some at a time. Each event costs the same, however many
@@ -270,7 +259,7 @@ export abstract class UsageStore {
    * Returns accepted events, voided or not, newest first. Leaves out events of archived months.
    * @throws {ProblemError} `invalid_cursor`
    */
-  abstract list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage>;
+  abstract list(filter: UsageEventFilter, page: PageRequest): Promise<Page<StoredUsageEvent>>;
 
   /**
    * Returns the event accepted under this key.

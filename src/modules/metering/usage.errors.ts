@@ -1,4 +1,4 @@
-import { defineProblem, ProblemError } from '../../platform/errors';
+import { defineProblem } from '../../platform/errors';
 import type { Rejection } from './usage-store';
 
 /** JSON pointer to the field that caused the rejection of an event, by rejection code. */
@@ -59,10 +59,6 @@ export const usageArchived = defineProblem({
   detail: (before: Date, instead?: string) =>
     `Events before ${before.toISOString()} are closed for the archive, which leaves only totals of whole UTC hours. ${instead ?? 'Request whole UTC hours, with `time_zone=UTC` if there are windows, or a period after that instant.'}`,
 });
-
-export function isUsageArchived(error: unknown): boolean {
-  return error instanceof ProblemError && error.definition === usageArchived.definition;
-}
 
 export const usagePeriodEmpty = defineProblem({
   code: 'usage_period_empty',

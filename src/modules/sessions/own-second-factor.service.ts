@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
-import { ProblemError } from '../../platform/errors';
+import { isProblem } from '../../platform/errors';
 import { type AdminAccount, AdminAccounts } from '../studio';
 import type { IssuedRecoveryCodes, SecondFactorCode } from './domain/second-factor';
 import { SecondFactorsService } from './second-factors.service';
@@ -70,8 +70,7 @@ export class OwnSecondFactorService {
     try {
       return await attempt(admin);
     } catch (error) {
-      isRefused =
-        error instanceof ProblemError && error.definition === secondFactorFailed.definition;
+      isRefused = isProblem(error, secondFactorFailed);
       throw error;
     } finally {
       if (!isRefused) await this.limit.removeAttempt(counted);

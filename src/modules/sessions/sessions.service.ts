@@ -80,7 +80,7 @@ export class SessionsService {
     await this.database.transaction(async () => {
       await this.sessions.insert(session, hashOf(secret));
       await this.outbox.record(sessionCreated, {
-        after: { id: session.id, session, isActive: true },
+        after: { ...session, isActive: true },
         occurredAt: now,
       });
     });
@@ -144,12 +144,10 @@ export class SessionsService {
     const adminId = caller.scopes.has('studio:read') ? null : caller.id;
     const { items, next } = await this.sessions.page(adminId, request);
     const now = this.clock.now();
-    const states = items.map((session) => ({
-      id: session.id,
-      session,
-      isActive: isActive(session, now),
-    }));
-    return { items: states, next };
+    return {
+      items: items.map((session) => ({ ...session, isActive: isActive(session, now) })),
+      next,
+    };
   }
 
   /**
@@ -186,8 +184,8 @@ export class SessionsService {
     if (after === before) return;
     await this.sessions.end(after);
     await this.outbox.record(sessionEnded, {
-      before: { id, session: before, isActive: true },
-      after: { id, session: after, isActive: false },
+      before: { ...before, isActive: true },
+      after: { ...after, isActive: false },
       occurredAt: now,
     });
   }

@@ -49,8 +49,8 @@ export class SignInAttemptsRepository {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     const added = await this.database.query(ADD, [key, now, windowStart]);
     if (added.length > 0) return null;
-    const [row] = await this.database.query<{ oldest: Date | null }>(OLDEST, [key]);
-    return new Date((row?.oldest ?? now).getTime() + WINDOW_MS);
+    const oldest = await this.database.queryValue<Date>(OLDEST, [key]);
+    return new Date((oldest ?? now).getTime() + WINDOW_MS);
   }
 
   /**

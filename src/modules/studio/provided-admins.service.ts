@@ -3,7 +3,7 @@ import type { AdminRole } from '../../core/access';
 import { actAsAdmin } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
-import { ProblemError } from '../../platform/errors';
+import { isProblem } from '../../platform/errors';
 import {
   type AdminAccount,
   emailKeyOf,
@@ -53,9 +53,7 @@ export class ProvidedAdmins {
     try {
       return toAccount(await this.studio.createAsProvided(details));
     } catch (error) {
-      const isTaken =
-        error instanceof ProblemError && error.definition === studioAdminEmailTaken.definition;
-      if (!isTaken) throw error;
+      if (!isProblem(error, studioAdminEmailTaken)) throw error;
       // A concurrent sign-in has created the account.
       return this.accountOf(person, false);
     }

@@ -3,7 +3,7 @@ import { isWireSafe } from '../../core/money';
 import { monthlyAmountOf, periodAmountOf } from '../../core/rating';
 import { referenceNotFound } from '../../platform/errors';
 import { type Addon, CatalogService, type PlanVersion, type CatalogPrice } from '../catalog';
-import type { ChangeSubscription, PlanVersionChoice } from './domain/commands';
+import type { ChangeSubscription, CreateSubscription, PlanVersionChoice } from './domain/commands';
 import { isMetered } from './domain/items';
 import type { AddonQuantity, Offer, SoldPrice, Subscription } from './domain/subscription';
 import {
@@ -11,14 +11,6 @@ import {
   subscriptionTermsContradict,
   subscriptionTooLarge,
 } from './subscriptions.errors';
-
-export interface PlanChoice {
-  readonly planId: string;
-  /** Plan version that the client expects. Any other fails with `plan_version_changed`. Null: any version. */
-  readonly planVersionId: string | null;
-  readonly quantity: string;
-  readonly addons: readonly AddonQuantity[];
-}
 
 export interface ResolvedOffer {
   readonly offer: Offer;
@@ -46,8 +38,8 @@ export class OffersService {
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
-  async resolveNew(choice: PlanChoice): Promise<ResolvedOffer> {
-    const { planId, planVersionId: expectedId, quantity, addons } = choice;
+  async resolveNew(command: CreateSubscription): Promise<ResolvedOffer> {
+    const { planId, planVersionId: expectedId, quantity, addons } = command;
     const plan = await this.catalog.requirePlanForReference(planId, '/plan_id');
     const { activeVersion: version, currency } = plan;
     return this.resolve({ version, currency, expectedId, quantity, addons }, NONE_HELD);

@@ -179,8 +179,7 @@ export class SubscriptionsRepository {
    * Leaves out unknown ids. Locks the subscriptions by ascending id, so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
-    const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
-    return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
+    return this.snapshots(ids, await this.lockAll(ids));
   }
 
   /** Returns the snapshots of a customer's subscriptions that have not ended. Takes no lock. */
@@ -267,14 +266,10 @@ export class SubscriptionsRepository {
   }
 
   /** Returns the last period that started at or before `at`; null if none had started. */
-  async periodAt(subscriptionId: string, at: Date): Promise<SubscriptionPeriod | null> {
+  periodAt(subscriptionId: string, at: Date): Promise<SubscriptionPeriod | null> {
     const newest =
       'WHERE subscription_id = $1 AND start_at <= $2 ORDER BY start_at DESC, end_at DESC LIMIT 1';
-    const [found] = await this.database.select(SubscriptionPeriodEntity, newest, [
-      subscriptionId,
-      at,
-    ]);
-    return found ?? null;
+    return this.database.selectOne(SubscriptionPeriodEntity, newest, [subscriptionId, at]);
   }
 
   async insert(subscription: Subscription, items: readonly SubscriptionItem[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { type Period, periodContaining } from '../../core/time';
+import type { WindowEdge } from '../metering';
 import { type CarryOver, unbillablePeriods } from './domain/unbillable';
 import { BillableSpansRepository } from './billable-spans.repository';
 
@@ -9,11 +10,6 @@ export interface CarryingMeter {
   readonly id: string;
   readonly aggregation: string;
   readonly isRecurring: boolean;
-}
-
-interface CustomerInstant {
-  readonly customerId: string;
-  readonly at: Date;
 }
 
 @Injectable()
@@ -35,10 +31,7 @@ export class UnbillableUsageService {
    * the hours that contain these times. Leaves out ended subscriptions. Leaves out starts of the local month, week and
    * day, because only earlier months are archived.
    */
-  async windowStarts(
-    customerIds: readonly string[],
-    now: Date,
-  ): Promise<readonly CustomerInstant[]> {
+  async windowStarts(customerIds: readonly string[], now: Date): Promise<readonly WindowEdge[]> {
     const running = await this.spans.findRunning(customerIds);
     return running.flatMap(({ customerId, startAt, periodStartAt, timeZone }) =>
       [startAt, periodStartAt ?? startAt, yearStart(timeZone, now)].map((one) => ({

@@ -27,7 +27,6 @@ import {
 import {
   RotatedWebhookSecretDto,
   toRotatedWebhookSecretDto,
-  toWebhookSecretDto,
   WebhookSecretDto,
 } from './dto/webhook-secret.dto';
 import { WebhookEndpointsService } from './webhook-endpoints.service';
@@ -134,7 +133,7 @@ export class WebhookEndpointsController {
     problems: [webhookEndpointNotFound],
   })
   async getWebhookEndpointSecret(@Param('id', endpointId) id: string): Promise<WebhookSecretDto> {
-    return toWebhookSecretDto(await this.endpoints.secretOf(id));
+    return { secret: await this.endpoints.secretOf(id) };
   }
 
   @Post(':id/rotate-secret')

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { changedAt, nextVersion } from '../../core/next-version';
-import { preconditionFailed, ProblemError, raise } from '../../platform/errors';
+import { isProblem, preconditionFailed, raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -125,7 +125,8 @@ export class WebhookEndpointsService implements OnModuleInit {
     }
     const waits = (change.events ?? change.isActive) !== undefined;
     const after = await this.change(id, change, expected).catch(async (error: unknown) => {
-      if (waits && isPreconditionFailed(error)) await this.outbox.waitForUncommittedEvents();
+      if (waits && isProblem(error, preconditionFailed))
+        await this.outbox.waitForUncommittedEvents();
       throw error;
     });
     if (waits && after.isActive) await this.outbox.waitForUncommittedEvents();
@@ -245,8 +246,4 @@ export class WebhookEndpointsService implements OnModuleInit {
     const fault = await this.http.checkTarget(url);
     if (fault !== null) throw webhookUrlNotAllowed(fault);
   }
-}
-
-function isPreconditionFailed(error: unknown): boolean {
-  return error instanceof ProblemError && error.definition === preconditionFailed.definition;
 }

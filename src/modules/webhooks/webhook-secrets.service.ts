@@ -19,7 +19,7 @@ const PREFIX = 'whsec_';
 
 export interface RotatedSecret {
   readonly secret: string;
-  readonly previousExpiresAt: Date;
+  readonly previousSecretExpiresAt: Date;
 }
 
 /**
@@ -47,8 +47,13 @@ export class WebhookSecretsService implements OnModuleInit {
     });
   }
 
-  async create(endpointId: string, now: Date): Promise<void> {
-    await this.insertNew(endpointId, now);
+  /** Creates and returns the current secret of an endpoint that has none. */
+  async create(endpointId: string, now: Date): Promise<string> {
+    const secret = `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
+    const id = newId('whs');
+    const sealed = await this.box.sealToStore(secret, id);
+    await this.secrets.insert({ id, endpointId, sealed, createdAt: now, expiresAt: null });
+    return secret;
   }
 
   /**
@@ -93,10 +98,10 @@ export class WebhookSecretsService implements OnModuleInit {
       `The webhook endpoint ${endpointId} has a current secret.`,
     );
     if (replaced.length >= MAX_REPLACED_SECRETS) throw tooManyWebhookSecrets(endpointId);
-    const previousExpiresAt = expiryOfReplaced(now);
+    const previousSecretExpiresAt = expiryOfReplaced(now);
     await this.secrets.deleteExpired(now, endpointId);
-    await this.secrets.update({ ...current, expiresAt: previousExpiresAt });
-    return { secret: await this.insertNew(endpointId, now), previousExpiresAt };
+    await this.secrets.update({ ...current, expiresAt: previousSecretExpiresAt });
+    return { secret: await this.create(endpointId, now), previousSecretExpiresAt };
   }
 
   async deleteAll(endpointId: string): Promise<void> {
@@ -117,19 +122,5 @@ export class WebhookSecretsService implements OnModuleInit {
       );
       return null;
     }
-  }
-
-  private async insertNew(endpointId: string, now: Date): Promise<string> {
-    const secret = `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
-    const id = newId('whs');
-    const row: WebhookSecret = {
-      id,
-      endpointId,
-      sealed: await this.box.sealToStore(secret, id),
-      createdAt: now,
-      expiresAt: null,
-    };
-    await this.secrets.insert(row);
-    return secret;
   }
 }

@@ -23,7 +23,7 @@ export { listOfAnyLength } from './list-of-any-length';
 export { MigrationLockError } from './migration-lock';
 export { keptFrom, oldestKept } from './partition-months';
 export { Partitions } from './partitions';
-export type { Page, PageRequest } from './keyset';
+export { type Page, pageFrom, type PageRequest } from './keyset';
 export { migrate, SchemaError } from './migrate';
 export { OutcomeUnknownError } from './outcome-unknown';
 export {

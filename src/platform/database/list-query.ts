@@ -4,7 +4,7 @@ import type { InstantRange } from '../../core/time';
 import { invalidCursor } from '../errors';
 import type { Database } from './database';
 import { idTime } from './id-time';
-import type { Page, PageRequest } from './keyset';
+import { type Page, pageFrom, type PageRequest } from './keyset';
 import { cursorAt, type Position, positionOf } from './list-cursor';
 import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 import { isDataException } from './postgres-errors';
@@ -139,10 +139,9 @@ export class ListQuery {
     const found: readonly (Entity & SortedRow)[] = await refuseInvalidCursor(position, () =>
       database.select(entity, tail, this.parameters, sortValue),
     );
-    const items = found.slice(0, limit);
-    const last = found.length > limit ? items.at(-1) : undefined;
-    if (last === undefined) return { items, next: null };
-    return { items, next: cursorAt({ id: last.id, value: last.sortValue ?? null }, order) };
+    return pageFrom(found, limit, ({ id, sortValue = null }) =>
+      cursorAt({ id, value: sortValue }, order),
+    );
   }
 
   /**

@@ -4,6 +4,7 @@ export {
   defineContradiction,
   defineNotFound,
   defineProblem,
+  isProblem,
   isRefusal,
   isTemporaryRefusal,
   ProblemError,

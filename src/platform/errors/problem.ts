@@ -89,6 +89,10 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
   readonly definition: ProblemDefinition;
 }
 
+export function isProblem(error: unknown, { definition }: Pick<Problem, 'definition'>): boolean {
+  return error instanceof ProblemError && error.definition === definition;
+}
+
 const definitions = new Map<string, ProblemDefinition>();
 
 /** Definition of an error, with a function that describes an occurrence: its text (`detail`), or also other members. */

@@ -8,6 +8,7 @@ import {
   NEWEST_FIRST,
   nullIfUnreadable,
   type Page,
+  pageFrom,
   type PageRequest,
   positionOf,
   readDamagedRows,
@@ -211,9 +212,7 @@ export class EventLog {
   async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
     const cursor = after === null ? null : await this.cursorOf(after, filter);
     const found = await this.read(eventPage(filter, cursor, limit + 1));
-    const items = found.slice(0, limit);
-    const last = found.length > limit ? items.at(-1) : undefined;
-    return { items, next: last === undefined ? null : cursorAfter(last, filter) };
+    return pageFrom(found, limit, (last) => cursorAfter(last, filter));
   }
 
   /** Reads events with their data, and reports those whose data is missing or damaged. */

@@ -33,13 +33,10 @@ export interface ApiKey {
   readonly updatedAt: Date;
 }
 
-export interface ApiKeyTerms {
-  readonly name: string;
-  readonly scopes: readonly GrantedScope[];
-  readonly expiresAt: Date | null;
-  readonly requestsPerMinute: number | null;
-  readonly usageRequestsPerMinute: number | null;
-}
+export type ApiKeyTerms = Pick<
+  ApiKey,
+  'name' | 'scopes' | 'expiresAt' | 'requestsPerMinute' | 'usageRequestsPerMinute'
+>;
 
 export type ApiKeyChange = ChangeOf<ApiKey, keyof ApiKeyTerms>;
 

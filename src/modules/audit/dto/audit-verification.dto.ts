@@ -8,7 +8,6 @@ import {
   TextListProperty,
   TextProperty,
   toDto,
-  toWireInstant,
 } from '../../../platform/http';
 import type { AuditVerification, FaultySeal } from '../audit-verification.service';
 import type { AuditDrop } from '../domain/audit-drop';
@@ -107,18 +106,14 @@ export class AuditVerificationDto {
 
 export function toAuditVerificationDto(verification: AuditVerification): AuditVerificationDto {
   const { faults, emptyEntries, lastSeal, drops, dropsMatch, unreadable } = verification;
-  return {
+  return toDto(AuditVerificationDto, {
+    ...verification,
     ok: [faults, emptyEntries, unreadable].every(({ length }) => length === 0) && dropsMatch,
-    seal_count: verification.sealCount,
-    sealed_changes: verification.sealedChanges,
-    unsealed_changes: verification.unsealedChanges,
-    last_seal: lastSeal === null ? null : toSealDto(lastSeal),
+    lastSeal: lastSeal === null ? null : toSealDto(lastSeal),
     faults: faults.map(toFaultDto),
-    empty_entries: emptyEntries,
-    dropped_months: drops.map(toDropDto),
-    dropped_months_match: dropsMatch,
-    unreadable,
-  };
+    droppedMonths: drops.map(toDropDto),
+    droppedMonthsMatch: dropsMatch,
+  });
 }
 
 function toDropDto(drop: AuditDrop): AuditDropDto {
@@ -126,13 +121,8 @@ function toDropDto(drop: AuditDrop): AuditDropDto {
   return toDto(AuditDropDto, { ...drop, month, throughSeal: drop.throughSeal.toString() });
 }
 
-function toSealDto({ number, to, hash, createdAt }: Seal): AuditSealDto {
-  return {
-    number: number.toString(),
-    to_position: to.toString(),
-    hash,
-    created_at: toWireInstant(createdAt),
-  };
+function toSealDto({ number, to, ...seal }: Seal): AuditSealDto {
+  return toDto(AuditSealDto, { ...seal, number: number.toString(), toPosition: to.toString() });
 }
 
 function toFaultDto({ number, seal, fault }: FaultySeal): AuditFaultDto {

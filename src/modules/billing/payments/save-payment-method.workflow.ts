@@ -9,6 +9,7 @@ import {
   type PaymentMethod,
   PaymentMethodsService,
 } from '../../payments';
+import { SubscriptionsRepository } from '../../subscriptions';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
@@ -26,6 +27,7 @@ export class SavePaymentMethodWorkflow {
     private readonly customers: CustomersService,
     private readonly attachMethods: AttachMethodsService,
     private readonly methods: PaymentMethodsService,
+    private readonly subscriptions: SubscriptionsRepository,
     private readonly status: SubscriptionStatusWorkflow,
     private readonly collection: InvoiceCollectionService,
   ) {}
@@ -73,10 +75,10 @@ export class SavePaymentMethodWorkflow {
   private async planChargesNow(customer: Customer): Promise<void> {
     const { id } = customer;
     const now = await this.customers.currentTimeOf(customer);
-    const subscriptions = await this.status.lockRetriedOf(id);
-    // Runs before `retry`, because invoices must be locked before the access version of the customer, which `retry`
+    const subscriptions = await this.subscriptions.lockRetriedOf(id);
+    // Comes first, because invoices must be locked before the access version of the customer, which a new status
     // changes. (The access version is the number that makes cached entitlement balances outdated.)
     await this.collection.planChargesNow(id, now);
-    await this.status.retry(subscriptions, now);
+    await this.status.applyToAll(subscriptions, 'retried', now);
   }
 }

@@ -3,6 +3,7 @@ import { invariant } from '../../../core/invariant';
 import { changedAt, nextVersion } from '../../../core/next-version';
 import { isTerminal } from '../../../core/states';
 import { toEventRecord } from '../../../platform/outbox';
+import { SubscriptionBalancesService } from '../../entitlements';
 import {
   CreditBalanceService,
   type Invoice,
@@ -51,6 +52,7 @@ export class ApplyOutcomesWorkflow {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
     private readonly credit: CreditBalanceService,
+    private readonly balances: SubscriptionBalancesService,
     private readonly derivedState: DerivedState,
     private readonly issueInvoice: IssueInvoiceService,
     private readonly refundedAmounts: RefundedAmounts,
@@ -90,7 +92,7 @@ export class ApplyOutcomesWorkflow {
       ...givenBack,
       periods: periodsAfter(givenBack.periods, outcome),
     }));
-    await this.derivedState.updateBalances(
+    await this.balances.updateAfterChanges(
       decided.map(({ before, after }) => ({ before, after })),
       now,
       await this.issueInvoice.usageToBlock(requests),
@@ -144,7 +146,7 @@ export class ApplyOutcomesWorkflow {
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
     for (const after of begun.values()) await this.subscriptions.updateStatus(after);
-    await this.derivedState.updateBalances(
+    await this.balances.updateAfterChanges(
       unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
       now,
     );

@@ -14,7 +14,7 @@ import {
   SubscriptionsRepository,
 } from '../../subscriptions';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
-import { type CommandPreview, PreviewInvoiceWorkflow } from './preview-invoice.workflow';
+import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
@@ -71,12 +71,11 @@ export class ChangeSubscriptionWorkflow {
     id: string,
     command: SubscriptionCommand,
     expected: VersionCondition,
-  ): Promise<CommandPreview> {
+  ): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
       const { snapshot, customer, now } = await this.renewals.lockCurrent(id, expected);
       const outcome = await this.decide(snapshot, command, now);
-      const preview = await this.previews.preview(snapshot, outcome, customer, now);
-      return { ...preview, version: snapshot.subscription.version };
+      return this.previews.preview(snapshot, outcome, customer, now);
     });
   }
 

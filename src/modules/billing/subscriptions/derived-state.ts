@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService, type SubscriptionChange } from '../../entitlements';
-import type { UsageToBlock } from '../../metering';
 import { RecurringRevenueService } from '../../recurring-revenue';
 import type { Subscription } from '../../subscriptions';
 
@@ -23,19 +22,6 @@ export class DerivedState {
       changes.map(({ after }) => after),
       now,
     );
-  }
-
-  /**
-   * Updates the entitlement balances.
-   * @param billed usage that the transaction bills afterwards. This method locks it together with the usage that the
-   *   balances count
-   */
-  updateBalances(
-    changes: readonly SubscriptionChange[],
-    now: Date,
-    billed?: UsageToBlock,
-  ): Promise<void> {
-    return this.balances.updateAfterChanges(changes, now, billed);
   }
 
   /**

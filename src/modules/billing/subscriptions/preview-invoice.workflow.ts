@@ -22,9 +22,7 @@ export interface SubscriptionPreview {
   readonly invoice: Invoice;
   readonly planVersionId: string;
   readonly billsAt: Date;
-}
-
-export interface CommandPreview extends SubscriptionPreview {
+  /** Version of the subscription before the command. */
   readonly version: number;
 }
 
@@ -86,6 +84,6 @@ export class PreviewInvoiceWorkflow {
       return this.issueInvoice.preview(request, customer, billsAt, redeemed);
     });
     const { planVersionId } = outcome.subscription;
-    return { invoice, planVersionId, billsAt };
+    return { invoice, planVersionId, billsAt, version: snapshot.subscription.version };
   }
 }

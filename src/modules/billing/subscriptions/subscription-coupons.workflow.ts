@@ -3,7 +3,7 @@ import { Database, type VersionCondition } from '../../../platform/database';
 import { RedemptionsService } from '../../coupons';
 import { RecurringRevenueService } from '../../recurring-revenue';
 import { outcomeOf, type Subscription, SubscriptionCommandsService } from '../../subscriptions';
-import { type CommandPreview, PreviewInvoiceWorkflow } from './preview-invoice.workflow';
+import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
@@ -40,14 +40,13 @@ export class SubscriptionCouponsWorkflow {
    * coupon. The only change is work of the subscription that is already due, such as a renewal. Throws the errors of
    * `redeem`.
    */
-  preview(id: string, code: string, expected: VersionCondition): Promise<CommandPreview> {
+  preview(id: string, code: string, expected: VersionCondition): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
       const { snapshot, customer, now } = await this.renewals.lockCurrent(id, expected);
       const redemption = this.commands.redemption(snapshot, code);
       const redeemed = await this.redemptions.preview(redemption, now);
       const nothing = outcomeOf(snapshot.subscription, {});
-      const preview = await this.previews.preview(snapshot, nothing, customer, now, [redeemed]);
-      return { ...preview, version: snapshot.subscription.version };
+      return this.previews.preview(snapshot, nothing, customer, now, [redeemed]);
     });
   }
 

@@ -56,17 +56,8 @@ export class SubscriptionStatusWorkflow {
     };
   }
 
-  /** Locks the subscriptions of a customer that {@link retry} may change: see the repository. */
-  lockRetriedOf(customerId: string): Promise<readonly Subscription[]> {
-    return this.subscriptions.lockRetriedOf(customerId);
-  }
-
-  /** Makes the unpaid ones of these subscriptions past due again, because a new payment method can be charged. */
-  async retry(locked: readonly Subscription[], now: Date): Promise<void> {
-    await this.applyToAll(locked, 'retried', now);
-  }
-
-  private async applyToAll(
+  /** Does the same as {@link applyPaymentEvent} for several subscriptions. */
+  async applyToAll(
     subscriptions: readonly Subscription[],
     event: PaymentEvent,
     now: Date,

@@ -31,14 +31,7 @@ export class ArchiveDirectory {
     const name = `${base}.ndjson.gz`;
     const file = { month, number, name, events: lines.length, bytes: content.length, sha256 };
     await this.writeFile(name, content);
-    const manifest = {
-      month: folder,
-      number,
-      name,
-      events: file.events,
-      bytes: file.bytes,
-      sha256,
-    };
+    const manifest = { ...file, month: folder };
     await this.writeFile(`${base}.json`, Buffer.from(`${JSON.stringify(manifest)}\n`));
     await this.syncFolder(folder);
     return file;

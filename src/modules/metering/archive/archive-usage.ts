@@ -7,6 +7,7 @@ import { Configuration } from '../../../platform/config';
 import { Database, keptFrom } from '../../../platform/database';
 import { monthOf } from '../domain/archived-month';
 import { digestKeys } from '../store/digest-keys';
+import { UsageStreams } from '../store/usage-streams';
 import { ArchiveDirectory } from './archive-directory';
 import { ArchiveMetrics } from './archive-metrics';
 import {
@@ -61,6 +62,7 @@ export class ArchiveUsage {
   constructor(
     private readonly database: Database,
     private readonly archive: UsageArchiveRepository,
+    private readonly streams: UsageStreams,
     private readonly configuration: Configuration,
     private readonly metrics: ArchiveMetrics,
     private readonly clock: Clock,
@@ -97,7 +99,7 @@ export class ArchiveUsage {
     { progress, month, streams }: MonthToClose,
     openSince: (customerIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>,
   ): Promise<void> {
-    const locked = await this.archive.lockStreams(streams.map(({ id }) => id));
+    const locked = await this.streams.lockUntilBusy(streams.map(({ id }) => id));
     const afterLocked =
       locked.length < streams.length ? (locked.at(-1) ?? '0') : progress.lastStreamId;
     const open = await openSince(streams.map(({ customerId }) => customerId));

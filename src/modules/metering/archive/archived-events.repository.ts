@@ -97,7 +97,7 @@ export class ArchivedEventsRepository {
     const ids = months.map(({ streamId }) => streamId);
     const starts = months.map(({ startAt }) => startAt);
     const ends = months.map(({ endAt }) => endAt);
-    const [row] = await this.database.query<{ deleted: number }>(DELETE, [
+    const deleted = await this.database.queryValue<number>(DELETE, [
       ids,
       starts,
       ends,
@@ -105,8 +105,7 @@ export class ArchivedEventsRepository {
       windowEdges.map(({ customerId }) => customerId),
       windowEdges.map(({ at }) => at),
     ]);
-    const deleted = row?.deleted ?? 0;
-    if (deleted < limit) await this.database.query(REMOVED, [ids, starts, now]);
-    return deleted;
+    if ((deleted ?? 0) < limit) await this.database.query(REMOVED, [ids, starts, now]);
+    return deleted ?? 0;
   }
 }

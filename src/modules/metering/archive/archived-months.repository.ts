@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import type { ArchivedMonth } from '../domain/archived-month';
-import type { BilledPeriod } from '../usage-billed.repository';
+import { type BilledPeriod, columnsOfPeriods } from '../usage-billed.repository';
 import { archivedBefore, deletedEvents, NEEDED_FROM, WRITTEN_BEFORE_METER } from './archived-sql';
 
 const COLUMNS = `
@@ -127,10 +127,6 @@ export interface ClosedPeriod {
   readonly billedAt: Date | null;
 }
 
-interface EndRow {
-  readonly archivedBefore: Date | null;
-}
-
 /** Reads archived months. Finds archived months that a request needs events of, and whose events may be deleted. */
 @Injectable()
 export class ArchivedMonthsRepository {
@@ -165,15 +161,15 @@ export class ArchivedMonthsRepository {
   }
 
   archiveEndOfStream(stream: string): Promise<Date | null> {
-    return this.queryEnd(`SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"`, [stream]);
+    return this.database.queryValue<Date>(`SELECT ${archivedBefore('$1::bigint')}`, [stream]);
   }
 
   archiveEndOfEventName(eventName: string): Promise<Date | null> {
-    return this.queryEnd(LAST_OF_NAME, [eventName]);
+    return this.database.queryValue<Date>(LAST_OF_NAME, [eventName]);
   }
 
   closedEndOfCustomer(customerId: string): Promise<Date | null> {
-    return this.queryEnd(CLOSED_OF_CUSTOMER, [customerId]);
+    return this.database.queryValue<Date>(CLOSED_OF_CUSTOMER, [customerId]);
   }
 
   /**
@@ -188,7 +184,8 @@ export class ArchivedMonthsRepository {
     ranges: readonly Period[],
     includesStored: boolean,
   ): Promise<Date | null> {
-    return this.queryEnd(MISSING, [stream, ...boundsOf(ranges), meterId, includesStored]);
+    const parameters = [stream, ...boundsOf(ranges), meterId, includesStored];
+    return this.database.queryValue<Date>(MISSING, parameters);
   }
 
   /**
@@ -196,7 +193,7 @@ export class ArchivedMonthsRepository {
    * Returns null if there is no such month.
    */
   findMissingOfEventName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
-    return this.queryEnd(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
+    return this.database.queryValue<Date>(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
   }
 
   /**
@@ -204,15 +201,7 @@ export class ArchivedMonthsRepository {
    * month of these streams is closed until the transaction ends.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
-    return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [
-      periods.map(({ itemId }) => itemId),
-      ...boundsOf(periods),
-    ]);
-  }
-
-  private async queryEnd(sql: string, parameters: readonly unknown[]): Promise<Date | null> {
-    const [row] = await this.database.query<EndRow>(sql, parameters);
-    return row?.archivedBefore ?? null;
+    return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, columnsOfPeriods(periods));
   }
 }
 

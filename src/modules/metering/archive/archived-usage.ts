@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
-import type { Page, PageRequest } from '../../../platform/database';
+import { type Page, pageFrom, type PageRequest } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
 import type { RecordedFile } from '../domain/archive-file';
 import type { ArchivedMonth } from '../domain/archived-month';
@@ -45,7 +45,7 @@ export class ArchivedUsage {
   ): Promise<Page<ArchivedMonth>> {
     const cursor = after === null ? ([LAST, '0'] as const) : parseCursor(after);
     const rows = await this.months.findBefore(customerId, eventName, cursor, limit + 1);
-    const page = pageOf(rows, limit, (row) => [row.startAt, row.streamId]);
+    const page = pageFrom(rows, limit, ({ startAt, streamId }) => cursorAt(startAt, streamId));
     return { ...page, items: page.items.map(toMonth) };
   }
 
@@ -56,7 +56,7 @@ export class ArchivedUsage {
   async listFiles({ limit, after }: PageRequest): Promise<Page<RecordedFile>> {
     const [month, number] = after === null ? [LAST, '0'] : parseCursor(after);
     const rows = await this.archive.filesBefore(month, number, limit + 1);
-    return pageOf(rows, limit, (file) => [file.month, String(file.number)]);
+    return pageFrom(rows, limit, (file) => cursorAt(file.month, file.number));
   }
 
   /** Returns the end of the last archived month of a stream (a customer and event name); null if none is archived. */
@@ -157,16 +157,8 @@ function toMonth({ streamId, ...month }: MonthRow): ArchivedMonth {
   return month;
 }
 
-function pageOf<Row>(
-  rows: readonly Row[],
-  limit: number,
-  keyOf: (row: Row) => readonly [Date, string],
-): Page<Row> {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  if (rows.length <= limit || last === undefined) return { items, next: null };
-  const [startAt, number] = keyOf(last);
-  return { items, next: `${startAt.getTime()}.${number}` };
+function cursorAt(startAt: Date, number: string | number): string {
+  return `${startAt.getTime()}.${number}`;
 }
 
 /** @throws {ProblemError} `invalid_cursor` */

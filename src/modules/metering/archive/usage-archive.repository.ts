@@ -26,9 +26,6 @@ const OLDEST_MONTH = 'SELECT kept_from_at FROM usage_archive_progress';
 
 const IS_BACKFILLING = 'SELECT FROM meter_backfill LIMIT 1';
 
-const LOCK_STREAMS = `
-  SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE`;
-
 const CLOSE = `
   UPDATE usage_stream AS stream SET closed_before = closed.before, version = version + 1
   FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
@@ -207,22 +204,6 @@ export class UsageArchiveRepository {
    */
   async isBackfilling(): Promise<boolean> {
     return (await this.database.query(IS_BACKFILLING)).length > 0;
-  }
-
-  /**
-   * Locks streams until the transaction ends. Waits only for the first stream. Waiting for another stream while the
-   * first one is locked could cause a deadlock.
-   * @returns the locked streams in the given order; ends before the first stream that another transaction has locked
-   */
-  async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
-    this.database.requireTransaction();
-    const lock = async (sql: string, some: readonly string[]) =>
-      (await this.database.query<{ id: string }>(sql, [some])).map(({ id }) => id);
-    const first = await lock(LOCK_STREAMS, ids.slice(0, 1));
-    const others = ids.slice(1);
-    const free = await lock(`${LOCK_STREAMS} SKIP LOCKED`, others);
-    const busy = others.findIndex((id, index) => free[index] !== id);
-    return [...first, ...free.slice(0, busy === -1 ? undefined : busy)];
   }
 
   /**

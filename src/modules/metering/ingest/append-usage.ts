@@ -84,7 +84,10 @@ export class AppendUsage {
     await this.late.write(toLateUsage(recorded, customers), now);
     const missing = staged.length - recorded.accepted;
     if (missing === 0) return { accepted: recorded.accepted, notStored: [] };
-    const notStored = await this.classify(staged, parameters);
+    const notStored = await this.database.query<AppendOutcome['notStored'][number]>(
+      staged.statements.classify,
+      parameters,
+    );
     invariant(notStored.length === missing, 'Each event that was not stored has a result.');
     return { accepted: recorded.accepted, notStored };
   }
@@ -99,13 +102,6 @@ export class AppendUsage {
       : await this.database.queryPrepared<RecordedUsage>('usage-record', sql, parameters);
     invariant(recorded !== undefined, 'The statement that stores usage returns a row.');
     return recorded;
-  }
-
-  private classify(
-    staged: StagedEvents,
-    parameters: readonly unknown[],
-  ): Promise<AppendOutcome['notStored'][number][]> {
-    return this.database.query(staged.statements.classify, parameters);
   }
 
   /**

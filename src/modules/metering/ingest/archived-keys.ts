@@ -22,10 +22,8 @@ export class ArchivedKeys {
   async mayExist(): Promise<boolean> {
     const nowMs = performance.now();
     if (this.exist || nowMs < this.noneUntilMs) return this.exist;
-    const [row] = await this.database.query<{ exist: boolean }>(
-      'SELECT EXISTS (SELECT FROM usage_archive_file) AS exist',
-    );
-    this.exist = row?.exist === true;
+    const sql = 'SELECT EXISTS (SELECT FROM usage_archive_file)';
+    this.exist = (await this.database.queryValue<boolean>(sql)) === true;
     this.noneUntilMs = nowMs + NONE_FOR_MS;
     return this.exist;
   }

@@ -25,26 +25,17 @@ export interface StagedStream {
   readonly closedBefore: Date | null;
 }
 
-interface Columns {
-  readonly index: number[];
-  readonly digest: string[];
-  readonly key: string[];
-  readonly stream: number[];
+interface Row {
+  readonly index: number;
+  readonly digest: string;
+  readonly key: string;
+  /** Number of the stream of the event. */
+  readonly stream: number;
   /** Place of the event among the staged events of its stream, from 1. */
-  readonly nth: number[];
-  readonly occurredAt: Date[];
-  readonly properties: string[];
+  readonly nth: number;
+  readonly occurredAt: Date;
+  readonly properties: string;
 }
-
-const noColumns = (): Columns => ({
-  index: [],
-  digest: [],
-  key: [],
-  stream: [],
-  nth: [],
-  occurredAt: [],
-  properties: [],
-});
 
 /**
  * Events of a request before they are stored. Keeps up to {@link MAX_EVENTS_IN_MEMORY} in memory, and more in a
@@ -55,7 +46,8 @@ export class StagedEvents {
   private readonly numbers = new Map<string, number>();
   private readonly names: StreamName[] = [];
   private readonly counts: number[] = [];
-  private columns = noColumns();
+  /** Events in memory. */
+  private rows: Row[] = [];
   private text: string[] = [];
   private textLength = 0;
   private copying: Promise<void> = Promise.resolve();
@@ -88,7 +80,7 @@ export class StagedEvents {
 
   /** True if memory is full, so that the events must move to a table. */
   get isFull(): boolean {
-    return !this.isInTable && this.columns.index.length > MAX_EVENTS_IN_MEMORY;
+    return !this.isInTable && this.rows.length > MAX_EVENTS_IN_MEMORY;
   }
 
   add(event: IncomingEvent): void {
@@ -96,40 +88,28 @@ export class StagedEvents {
     this.count += 1;
     this.earliestMs = Math.min(this.earliestMs, occurredMs);
     this.latestMs = Math.max(this.latestMs, occurredMs);
-    const digest = keyDigest(event.idempotencyKey);
     const stream = this.numberOf(event);
     const nth = (this.counts[stream] ?? 0) + 1;
     this.counts[stream] = nth;
-    const row = [
-      event.index,
-      digest,
-      event.idempotencyKey,
+    const row = {
+      index: event.index,
+      digest: keyDigest(event.idempotencyKey),
+      key: event.idempotencyKey,
       stream,
       nth,
-      event.timestamp,
-      JSON.stringify(event.properties),
-    ] as const;
+      occurredAt: event.timestamp,
+      properties: JSON.stringify(event.properties),
+    };
     if (this.isInTable) this.addText(row);
-    else this.addColumns(row);
+    else this.rows.push(row);
   }
 
   /** Creates the table and moves the events there. The connection must be the one that later stores the events. */
   async moveToTable(connection: HeldConnection): Promise<void> {
     await connection.run(TABLE);
-    const { index, digest, key, stream, nth, occurredAt, properties } = this.columns;
-    this.columns = noColumns();
     this.connection = connection;
-    for (const [at, number] of index.entries()) {
-      this.addText([
-        number,
-        digest[at] ?? '',
-        key[at] ?? '',
-        stream[at] ?? 0,
-        nth[at] ?? 0,
-        occurredAt[at] ?? new Date(Number.NaN),
-        properties[at] ?? '',
-      ]);
-    }
+    for (const row of this.rows) this.addText(row);
+    this.rows = [];
     await this.flush();
   }
 
@@ -175,8 +155,8 @@ export class StagedEvents {
         streams.map(({ closedBefore }) => closedBefore),
       ];
     }
-    const { index, digest, key, stream, nth, occurredAt, properties } = this.columns;
-    const streamOf = stream.map((number) => streams[number] ?? NO_STREAM);
+    const { rows } = this;
+    const streamOf = rows.map(({ stream }) => streams[stream] ?? NO_STREAM);
     const busy = new Set<number | undefined>();
     for (const [at, { refusal }] of streamOf.entries()) {
       if (refusal === 'busy') busy.add(requestOf[at]);
@@ -184,15 +164,15 @@ export class StagedEvents {
     const last = streams.map(({ lastPosition }) => BigInt(lastPosition ?? 0));
     return [
       streamOf.map(({ id }) => id),
-      index,
-      digest,
-      key,
-      stream.map((number, at) => (last[number] ?? 0n) + BigInt(nth[at] ?? 0)),
-      occurredAt,
+      rows.map(({ index }) => index),
+      rows.map(({ digest }) => digest),
+      rows.map(({ key }) => key),
+      rows.map(({ stream, nth }) => (last[stream] ?? 0n) + BigInt(nth)),
+      rows.map(({ occurredAt }) => occurredAt),
       streamOf.map((one, at) =>
-        busy.has(requestOf[at]) ? 'busy' : refusalOf(one, occurredAt[at]),
+        busy.has(requestOf[at]) ? 'busy' : refusalOf(one, rows[at]?.occurredAt),
       ),
-      `[${properties.join(',')}]`,
+      `[${rows.map(({ properties }) => properties).join(',')}]`,
     ];
   }
 
@@ -205,17 +185,7 @@ export class StagedEvents {
     return number;
   }
 
-  private addColumns([index, digest, key, stream, nth, occurredAt, properties]: Row): void {
-    this.columns.index.push(index);
-    this.columns.digest.push(digest);
-    this.columns.key.push(key);
-    this.columns.stream.push(stream);
-    this.columns.nth.push(nth);
-    this.columns.occurredAt.push(occurredAt);
-    this.columns.properties.push(properties);
-  }
-
-  private addText([index, digest, key, stream, nth, occurredAt, properties]: Row): void {
+  private addText({ index, digest, key, stream, nth, occurredAt, properties }: Row): void {
     const line = `${index}\t${digest}\t${escaped(key)}\t${stream}\t${nth}\t${occurredAt.toISOString()}\t${escaped(properties)}\n`;
     this.text.push(line);
     this.textLength += line.length;
@@ -237,16 +207,6 @@ function refusalOf(stream: StagedStream, occurredAt: Date | undefined): string |
   if (lastInstant !== null && occurredAt > lastInstant) return 'usage_in_future';
   return closedBefore !== null && occurredAt < closedBefore ? 'usage_archived' : null;
 }
-
-type Row = readonly [
-  index: number,
-  digest: string,
-  key: string,
-  stream: number,
-  nth: number,
-  occurredAt: Date,
-  properties: string,
-];
 
 const SPECIAL = /[\\\t\n\r]/g;
 const ESCAPES: Readonly<Record<string, string>> = {

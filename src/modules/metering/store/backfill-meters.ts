@@ -1,9 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { MetersService } from '../../meters';
 import { ArchivedUsage } from '../archive/archived-usage';
 import { type MeterBackfill, MeterBackfillsRepository } from './meter-backfills.repository';
 import { ingestingTransactions, tryLockIngest } from './meter-locks';
+import { UsageStreams } from './usage-streams';
 import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
 
 /** Limits of one step. A step is one commit and locks the streams (one customer, one event name) that it counts. */
@@ -20,9 +21,10 @@ const MAX_ID = '9223372036854775807';
  * - `none`: there is no backfill, or other processes have locked all backfills.
  * - `waiting`: a transaction is still storing events. It began before the commit of the meter, so it may not see the
  *   meter.
- * - `done`: a step ran or failed.
+ * - `done`: a step ran.
+ * - `failed`: a step failed. It is repeated later, after steps of other backfills.
  */
-export type StepResult = 'none' | 'waiting' | 'done';
+export type StepResult = 'none' | 'waiting' | 'done' | 'failed';
 
 /**
  * Counts events that were stored before their meter was created (backfill), in steps, while ingest continues (decision
@@ -31,10 +33,13 @@ export type StepResult = 'none' | 'waiting' | 'done';
  */
 @Injectable()
 export class BackfillMeters {
+  private readonly logger = new Logger('meter-backfills');
+
   constructor(
     private readonly database: Database,
     private readonly meters: MetersService,
     private readonly backfills: MeterBackfillsRepository,
+    private readonly streams: UsageStreams,
     private readonly totals: UsageTotalsWriter,
     private readonly archivedUsage: ArchivedUsage,
   ) {}
@@ -52,8 +57,8 @@ export class BackfillMeters {
     // Reads again, because other transactions may have stored events before ingest was locked.
     const ids = await this.allOfOneStep(eventName);
     if (ids === null) return null;
-    const locked = await this.backfills.lockFree(ids);
-    return locked.size === ids.length ? ids : null;
+    const locked = await this.streams.lockFree(ids);
+    return locked.length === ids.length ? ids : null;
   }
 
   /** Returns all streams of an event name; null if they exceed the limits of one step. */
@@ -65,11 +70,8 @@ export class BackfillMeters {
     return streams.map(({ id }) => id);
   }
 
-  /**
-   * Runs a step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and returns
-   * `done`. The failed step is repeated later, after steps of other backfills.
-   */
-  async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
+  /** Runs a step of the backfill with the fewest attempted steps. If the step fails, logs the error. */
+  async runStep(): Promise<StepResult> {
     const claimed: string[] = [];
     try {
       return await this.database.transaction(async () => {
@@ -81,9 +83,9 @@ export class BackfillMeters {
     } catch (error) {
       const meterId = claimed.at(-1);
       if (meterId === undefined) throw error;
-      onFailure(error, meterId);
+      this.logger.error({ err: error, meter_id: meterId }, 'a step of a backfill failed');
       await this.backfills.postpone(meterId);
-      return 'done';
+      return 'failed';
     }
   }
 
@@ -143,19 +145,17 @@ export class BackfillMeters {
     const [first] = streams;
     if (first === undefined) return 'none';
     const from = first.id === nextStreamId ? nextHour : null;
-    const exists = await this.backfills.lockFirst(first.id);
-    // The stream was purged with its test clock; the next step does not find it.
-    if (!exists) return { streams: [], from: null, to: null };
     if (from !== null || first.events > EVENTS_PER_STEP) {
+      const locked = await this.streams.lockUntilBusy([first.id]);
+      // The stream was purged with its test clock; the next step does not find it.
+      if (locked.length === 0) return { streams: [], from: null, to: null };
       const to = await this.backfills.endOfHours(first.id, from, EVENTS_PER_STEP);
-      return { streams: [first.id], from, to };
+      return { streams: locked, from, to };
     }
     let events = 0;
     const wanted = streams.filter((stream) => (events += stream.events) <= EVENTS_PER_STEP);
-    const locked = await this.backfills.lockFree(wanted.map(({ id }) => id));
-    const busy = wanted.findIndex(({ id }) => !locked.has(id));
-    const free = busy === -1 ? wanted : wanted.slice(0, busy);
-    return { streams: free.map(({ id }) => id), from: null, to: null };
+    const locked = await this.streams.lockUntilBusy(wanted.map(({ id }) => id));
+    return { streams: locked, from: null, to: null };
   }
 }
 

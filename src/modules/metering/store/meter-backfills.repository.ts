@@ -26,11 +26,6 @@ const STREAMS = `
   FROM page LEFT JOIN (${eventsOfStreams('page', "'-infinity'", "'infinity'")}) AS counted USING (id)
   ORDER BY page.id`;
 
-const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
-
-const LOCK_FREE = `
-  SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
-
 /**
  * Selects the hour of the first event at or after $2, and the hour of the event $3 places later. Has one row if there
  * are not so many events.
@@ -131,16 +126,6 @@ export class MeterBackfillsRepository {
       maxEvents,
     ]);
     return rows.map(({ id, events }) => ({ id, events: Number(events) }));
-  }
-
-  /** Locks a stream until the transaction ends, and waits for the lock. Returns false if the stream was purged. */
-  async lockFirst(streamId: string): Promise<boolean> {
-    return (await this.database.query(LOCK_FIRST, [streamId])).length > 0;
-  }
-
-  /** Locks the streams that no other transaction has locked. Returns their ids. */
-  async lockFree(streamIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set(await this.database.queryValues<string>(LOCK_FREE, [streamIds]));
   }
 
   /**

@@ -1,19 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { archivedBefore } from '../archive/archived-sql';
-import { Database } from '../../../platform/database';
+import { Database, type Page, pageFrom, type PageRequest } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
 import { BEGINNING } from '../../../core/time';
 import { type Group, carryOverStart } from '../../../core/usage';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { usageEventArchived, usageEventNotFound } from '../usage.errors';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
-import type {
-  CountedEvent,
-  UsageEventFilter,
-  UsageEventPage,
-  UsageEventPageRequest,
-  UsageQuery,
-} from '../usage-store';
+import type { CountedEvent, UsageEventFilter, UsageQuery } from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
 interface EventRow {
@@ -98,8 +92,8 @@ export class StoredEvents {
   async listCounted(
     query: UsageQuery,
     group: Group | null,
-    { after, limit }: UsageEventPageRequest,
-  ): Promise<UsageEventPage<CountedEvent>> {
+    { after, limit }: PageRequest,
+  ): Promise<Page<CountedEvent>> {
     const last = after === null ? null : parseCursor(after);
     const parameters = await this.countedParameters(query, group, last);
     if (parameters === null) return { items: [], next: null };
@@ -107,7 +101,8 @@ export class StoredEvents {
       ...parameters,
       limit + 1,
     ]);
-    return toPage(rows, limit, toCountedEvent);
+    const page = pageFrom(rows, limit, cursorAt);
+    return { ...page, items: page.items.map(toCountedEvent) };
   }
 
   async *readCounted(query: UsageQuery): AsyncGenerator<readonly CountedEvent[], void, undefined> {
@@ -146,8 +141,8 @@ export class StoredEvents {
 
   async list(
     { customerId, eventName, from, to }: UsageEventFilter,
-    { after, limit }: UsageEventPageRequest,
-  ): Promise<UsageEventPage> {
+    { after, limit }: PageRequest,
+  ): Promise<Page<StoredUsageEvent>> {
     const before = { occurredAt: to ?? END, streamId: '0', position: '0' };
     const last = after === null ? before : parseCursor(after);
     const { occurredAt, streamId, position } = last.occurredAt < before.occurredAt ? last : before;
@@ -160,7 +155,8 @@ export class StoredEvents {
       position,
       limit + 1,
     ]);
-    return toPage(rows, limit, toEvent);
+    const page = pageFrom(rows, limit, cursorAt);
+    return { ...page, items: page.items.map(toEvent) };
   }
 
   /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived` */
@@ -174,18 +170,8 @@ export class StoredEvents {
   }
 }
 
-function toPage<Row extends EventRow, Event extends StoredUsageEvent>(
-  rows: readonly Row[],
-  limit: number,
-  eventOf: (row: Row) => Event,
-): UsageEventPage<Event> {
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const next =
-    rows.length > limit && last !== undefined
-      ? `${last.timestamp.getTime()}.${last.streamId}.${last.position}`
-      : null;
-  return { items: page.map(eventOf), next };
+function cursorAt({ timestamp, streamId, position }: EventRow): string {
+  return `${timestamp.getTime()}.${streamId}.${position}`;
 }
 
 /** @throws {ProblemError} `invalid_cursor` */

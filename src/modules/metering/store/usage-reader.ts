@@ -9,10 +9,11 @@ import {
   type UsageTotals,
 } from '../../../core/usage';
 import { Database } from '../../../platform/database';
-import type { ProblemError } from '../../../platform/errors';
+import { isProblem, type ProblemError } from '../../../platform/errors';
 import { ArchivedUsage } from '../archive/archived-usage';
+import type { ArchivedMonth } from '../domain/archived-month';
 import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
-import { isUsageArchived, tooManyWindows } from '../usage.errors';
+import { tooManyWindows, usageArchived } from '../usage.errors';
 import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
@@ -91,9 +92,18 @@ export class UsageReader {
       return await this.aggregate(query);
     } catch (error) {
       // The archive may have written a month since it was asked.
-      if (isUsageArchived(error)) return null;
+      if (isProblem(error, usageArchived)) return null;
       throw error;
     }
+  }
+
+  listArchived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]> {
+    return this.archivedUsage.findMonths(
+      queries.map(({ customerId, meter, period, heldSince }) => {
+        const startAt = carryOverStart(meter, heldSince) ?? period.startAt;
+        return { customerId, eventName: meter.eventName, period: { startAt, endAt: period.endAt } };
+      }),
+    );
   }
 
   series(query: UsageSeriesQuery): Promise<UsageSeries> {

@@ -45,6 +45,9 @@ const LOCK = `
   ORDER BY id
   FOR UPDATE`;
 
+const LOCK_IDS = `
+  SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE`;
+
 const LOCK_ONE = `
   SELECT id, last_position AS "lastPosition", closed_before AS "closedBefore"
   FROM usage_stream WHERE customer_id = $1 AND event_name = $2 FOR UPDATE`;
@@ -151,6 +154,27 @@ export class UsageStreams {
     if (stream === null) throw customerNotFound(name.customerId);
     invariant(stream !== undefined && stream !== 'busy', 'The stream is locked.');
     return stream;
+  }
+
+  /**
+   * Locks streams until the transaction ends. Waits only for the first stream. Waiting for another stream while the
+   * first one is locked could cause a deadlock.
+   * @param ids ids in ascending order
+   * @returns ids of the locked streams; ends before the first stream that another transaction has locked
+   */
+  async lockUntilBusy(ids: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const first = await this.database.queryValues<string>(LOCK_IDS, [ids.slice(0, 1)]);
+    const others = ids.slice(1);
+    const free = await this.lockFree(others);
+    const busy = others.findIndex((id, index) => free[index] !== id);
+    return [...first, ...free.slice(0, busy === -1 ? undefined : busy)];
+  }
+
+  /** Locks the streams that no other transaction has locked, until the transaction ends. Returns their ids. */
+  lockFree(ids: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.database.queryValues<string>(`${LOCK_IDS} SKIP LOCKED`, [ids]);
   }
 
   /**

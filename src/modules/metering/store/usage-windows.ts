@@ -9,7 +9,7 @@ import { hourOf, isHour } from '../domain/hours';
 import { usageArchived } from '../usage.errors';
 import { carriedOverValues } from './carried-usage';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
-import { type StreamName, UsageStreams } from './usage-streams';
+import { UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
 /**
@@ -170,15 +170,6 @@ export class UsageWindows {
     const { meter, period } = window;
     const closed = await this.database.query(CLOSE, parametersOf(stream, window));
     if (closed.length > 0 && !isHour(period)) await this.totals.forgetPeriod(stream, meter, period);
-  }
-
-  /** Locks a stream until the transaction ends. Creates it if it is missing. */
-  async lock(stream: StreamName): Promise<void> {
-    await this.streams.lockOne(stream);
-  }
-
-  invalidateStream(stream: StreamName): Promise<void> {
-    return this.streams.invalidate(stream);
   }
 
   private async lockStream({ customerId, meter }: UsageWindow): Promise<string> {

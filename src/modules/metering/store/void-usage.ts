@@ -78,9 +78,9 @@ export class VoidUsage {
     const after = { ...before, voidedAt: now };
     const { customerId, timestamp } = before;
     const customers = new Map([[stream, customerId]]);
-    const [taken] = await this.database.query<{ position: string }>(TAKE_POSITION, [stream]);
-    invariant(taken !== undefined, 'A locked stream exists.');
-    await this.database.query(VOID, [before.idempotencyKey, now, taken.position]);
+    const position = await this.database.queryValue<string>(TAKE_POSITION, [stream]);
+    invariant(position !== null, 'A locked stream exists.');
+    await this.database.query(VOID, [before.idempotencyKey, now, position]);
     await this.counts.subtract(before, meters);
     await this.outbox.record(usageVoided, { after, before, occurredAt: now });
     await this.late.write(

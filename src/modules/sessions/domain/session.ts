@@ -29,9 +29,7 @@ export interface Session {
   readonly endedAt: Date | null;
 }
 
-export interface SessionState {
-  readonly id: string;
-  readonly session: Session;
+export interface SessionState extends Session {
   readonly isActive: boolean;
 }
 

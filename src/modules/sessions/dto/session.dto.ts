@@ -4,9 +4,9 @@ import {
   IdProperty,
   InstantProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
-import { type SessionState, SIGN_IN_METHODS, type SignInMethod } from '../domain/session';
+import { SIGN_IN_METHODS, type SignInMethod } from '../domain/session';
 
 export class SessionDto {
   @IdProperty('sess_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -41,6 +41,4 @@ export class SessionDto {
   readonly ended_at!: string | null;
 }
 
-export function toSessionDto({ session, isActive }: SessionState): SessionDto {
-  return toDto(SessionDto, { ...session, isActive });
-}
+export const toSessionDto = mapperTo(SessionDto);

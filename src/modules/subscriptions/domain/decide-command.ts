@@ -9,7 +9,6 @@ import {
   isSameInterval,
   itemsOf,
   swapItems,
-  type SwappedItems,
   withOffer,
 } from './items';
 import { nextDueAt, withPeriod } from './due';
@@ -81,8 +80,8 @@ export function decideChangeNow(
   if (hasOffer(before, offer)) return outcomeOf(before, {});
   const changed = withOffer(before, offer);
   if (period.isTrial) {
-    const swapped = swapItems(snapshot.items, offer, before, now, ids, planPriceIds);
-    return outcomeOf(changed, { ...changesOf(swapped), events: ['updated'] });
+    const { changes } = swapItems(snapshot.items, offer, before, now, ids, planPriceIds);
+    return outcomeOf(changed, { ...changes, events: ['updated'] });
   }
   if (!isSameInterval(before, offer)) {
     return prorates
@@ -90,24 +89,24 @@ export function decideChangeNow(
       : decideChangeAtEnd(snapshot, offer, now, ids);
   }
   const at = prorates ? now : period.endAt;
-  const swapped = swapItems(snapshot.items, offer, before, at, ids, planPriceIds);
-  const endedIds = new Set(swapped.ended.map(({ id }) => id));
+  const { changes } = swapItems(snapshot.items, offer, before, at, ids, planPriceIds);
+  const endedIds = new Set(changes.itemsEnded.map(({ id }) => id));
   const replaced = snapshot.items.filter(({ id }) => endedIds.has(id));
   // A former price that goes on with another quantity is counted by its own version.
   const countedAs = ({ addonId }: SubscriptionItem): Pick<SubscriptionItem, 'proration'> =>
-    swapped.added.find((one) => one.addonId === addonId && one.startAt <= at) ?? offer;
+    changes.itemsAdded.find((one) => one.addonId === addonId && one.startAt <= at) ?? offer;
   const lines = prorates
     ? [
         ...snapshot.items
           .filter((item) => replaced.includes(item) || isReplacedBy(item, replaced))
           .flatMap((item) => creditsOf([item], now, 'border', unitOf(countedAs(item)))),
-        ...swapped.added
+        ...changes.itemsAdded
           .filter(({ price, startAt }) => price.timing === 'in_advance' && startAt < period.endAt)
           .map((item) => restOfPeriodCharge(changed, item, period)),
       ]
     : [];
   return outcomeOf(changed, {
-    ...changesOf(swapped),
+    ...changes,
     itemsEnded: replaced.map((item) => {
       const endedBy = prorates ? changeEndOf(countedAs(item)) : null;
       return { ...endedItem(item.id, at), endedBy };
@@ -318,15 +317,6 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
     },
     events: ['resumed'],
   });
-}
-
-function changesOf({ added, ended, reopened, removed }: SwappedItems) {
-  return {
-    itemsAdded: added,
-    itemsEnded: ended,
-    itemsReopened: reopened,
-    itemsRemoved: removed,
-  };
 }
 
 function changeEndOf(counted: Pick<SubscriptionItem, 'proration'>): ItemEnd {

@@ -120,10 +120,7 @@ function decideRenewal(
   );
   const advance = advanceCharges(subscription, items, opened);
   return outcomeOf(subscription, {
-    itemsAdded: swapped?.added ?? [],
-    itemsEnded: swapped?.ended ?? [],
-    itemsReopened: swapped?.reopened ?? [],
-    itemsRemoved: swapped?.removed ?? [],
+    ...swapped?.changes,
     periodOpened: opened,
     settled: settled === null ? null : { id: settled.id, status: 'applied' },
     billing: renewalBilling(advance.length > 0 ? spanOf(opened) : spanOf(period), at, [

@@ -1,5 +1,5 @@
 import { compare, formatExact, parseDecimal } from '../../../core/decimal';
-import type { EndedItem, NewSubscriptionIds } from './outcome';
+import type { EndedItem, NewSubscriptionIds, Outcome } from './outcome';
 import type { Offer, SoldPrice, Subscription, SubscriptionItem } from './subscription';
 
 /** Returns the items of an offer (plan and add-ons, resolved to prices). A flat or metered price has the quantity 1. */
@@ -46,14 +46,10 @@ type SubscribedTerms = Pick<
   'id' | 'planId' | 'planVersionId' | 'interval' | 'intervalCount' | 'quantity' | 'addons'
 >;
 
-export interface SwappedItems {
+interface SwappedItems {
   /** Includes ended and added items. */
   readonly items: readonly SubscriptionItem[];
-  readonly added: readonly SubscriptionItem[];
-  readonly ended: readonly EndedItem[];
-  /** Ids of items that now continue, although an earlier change planned their end. */
-  readonly reopened: readonly string[];
-  readonly removed: readonly string[];
+  readonly changes: Pick<Outcome, 'itemsAdded' | 'itemsEnded' | 'itemsReopened' | 'itemsRemoved'>;
 }
 
 /**
@@ -132,10 +128,12 @@ export function swapItems(
     });
   return {
     items: [...kept, ...added],
-    added,
-    ended: ended.map(({ id }) => endedItem(id, at)),
-    reopened: reopened.map(({ id }) => id),
-    removed: removed.map(({ id }) => id),
+    changes: {
+      itemsAdded: added,
+      itemsEnded: ended.map(({ id }) => endedItem(id, at)),
+      itemsReopened: reopened.map(({ id }) => id),
+      itemsRemoved: removed.map(({ id }) => id),
+    },
   };
 }
 

@@ -23,7 +23,6 @@ import {
   RetriedDeliveriesDto,
   RetryDeliveriesDto,
   toRetriedDeliveriesDto,
-  toRetryFilter,
 } from './dto/retry-deliveries.dto';
 import {
   ListDeliveriesDto,
@@ -70,7 +69,7 @@ export class DeliveriesController {
     problems: [referenceNotFound, webhookEndpointInactive],
   })
   async retryWebhookDeliveries(@Body() body: RetryDeliveriesDto): Promise<RetriedDeliveriesDto> {
-    return toRetriedDeliveriesDto(await this.retries.retryAll(toRetryFilter(body)));
+    return toRetriedDeliveriesDto(await this.retries.retryAll(toDeliveryFilter(body)));
   }
 
   @Get(':id')

@@ -198,7 +198,7 @@ export class DeliveriesRepository {
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
     if (first === undefined) return 0;
-    const [row] = await this.database.query<{ made: number }>(INSERT, [
+    const made = await this.database.queryValue<number>(INSERT, [
       deliveries.map(({ id }) => id),
       deliveries.map(({ endpointId }) => endpointId),
       deliveries.map(({ eventId }) => eventId),
@@ -209,7 +209,7 @@ export class DeliveriesRepository {
       first.createdAt,
       new Date(first.createdAt.getTime() + LONGEST_LEASE_MS),
     ]);
-    return row?.made ?? 0;
+    return made ?? 0;
   }
 
   /**

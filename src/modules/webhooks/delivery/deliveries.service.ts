@@ -102,14 +102,8 @@ export class DeliveriesService {
   ): Promise<Delivery> {
     const delivery = newDelivery(event, endpointId, kind, now);
     await this.deliveries.insert([delivery]);
-    this.announce();
+    this.database.afterCommit(() => this.signals.announce(DELIVERY_WORK));
     return delivery;
-  }
-
-  private announce(): void {
-    this.database.afterCommit(() => {
-      this.signals.announce(DELIVERY_WORK);
-    });
   }
 
   private async activeEndpoint(id: string): Promise<WebhookEndpoint> {

@@ -104,7 +104,9 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   private startClaim(group: ClaimGroup, endpoints: number): Promise<void> {
     const state = { isWanted: false };
     this.claiming.set(group.key, state);
-    const claim = this.claimGroup(group, endpoints)
+    const claimAndStart = () => this.claimAndStart(group.receivers, endpoints);
+    const running = group.isOrdered ? this.orderedClaims.run(claimAndStart) : claimAndStart();
+    const claim = running
       .catch((error: unknown) => {
         this.logger.error({ err: error, group: group.key }, 'cannot claim webhook deliveries');
       })
@@ -120,11 +122,6 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   /** Resolves when no claim and no attempt is in flight. */
   async idle(): Promise<void> {
     while (this.busy.size > 0) await Promise.allSettled(this.busy);
-  }
-
-  private claimGroup(group: ClaimGroup, endpoints: number): Promise<void> {
-    const claim = () => this.claimAndStart(group.receivers, endpoints);
-    return group.isOrdered ? this.orderedClaims.run(claim) : claim();
   }
 
   /** @param endpoints number of all active endpoints, which share the capacity of this process */

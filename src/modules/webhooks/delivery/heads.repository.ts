@@ -136,7 +136,11 @@ export class HeadsRepository {
     const rows = await this.database.query<QueueHeadRow>(CLAIM, parameters);
     const outdated = rows.filter(({ id }) => id === null);
     if (outdated.length > 0) {
-      await this.correct(outdated.map(({ headId }) => headId));
+      const ids = outdated.map(({ headId }) => headId);
+      await this.database.transaction(async () => {
+        // Does not lock the endpoint, because the claim has locked heads before.
+        await this.advance(await this.database.query<ObjectKey>(LOCK, [ids]));
+      });
     }
     return rows.flatMap((row) => (row.id === null ? [] : [row]));
   }
@@ -187,12 +191,5 @@ export class HeadsRepository {
   async remove(endpointId: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(REMOVE, [endpointId]);
-  }
-
-  /** Does not lock the endpoint, because the claim has locked heads before. */
-  private async correct(deliveryIds: readonly string[]): Promise<void> {
-    await this.database.transaction(async () => {
-      await this.advance(await this.database.query<ObjectKey>(LOCK, [deliveryIds]));
-    });
   }
 }

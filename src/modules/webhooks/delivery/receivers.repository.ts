@@ -8,8 +8,6 @@ const LONGEST_TRANSACTION_MS = 24 * 3_600_000;
 /** Columns of an endpoint that deliveries need. */
 export interface Receiver {
   readonly id: string;
-  /** Subscribed event names or patterns. */
-  readonly events: readonly string[];
   readonly ordered: boolean;
   /** Time of the first failure since the last success; null: no failure since then. */
   readonly failingSince: Date | null;
@@ -30,7 +28,7 @@ export const IS_RECEIVING =
   'endpoint.is_active AND endpoint.deleted_at IS NULL AND endpoint.discard_to IS NULL';
 
 const ACTIVE = `
-  SELECT endpoint.id, endpoint.events, endpoint.ordered, failure.since AS "failingSince"
+  SELECT endpoint.id, endpoint.ordered, failure.since AS "failingSince"
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
   WHERE ${IS_RECEIVING} ORDER BY endpoint.id`;
 

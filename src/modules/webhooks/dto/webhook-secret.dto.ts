@@ -1,4 +1,4 @@
-import { InstantProperty, TextProperty, toWireInstant } from '../../../platform/http';
+import { InstantProperty, mapperTo, TextProperty } from '../../../platform/http';
 
 export class WebhookSecretDto {
   @TextProperty(
@@ -13,16 +13,4 @@ export class RotatedWebhookSecretDto extends WebhookSecretDto {
   readonly previous_secret_expires_at!: string;
 }
 
-export function toWebhookSecretDto(secret: string): WebhookSecretDto {
-  return { secret };
-}
-
-export function toRotatedWebhookSecretDto(rotated: {
-  readonly secret: string;
-  readonly previousExpiresAt: Date;
-}): RotatedWebhookSecretDto {
-  return {
-    secret: rotated.secret,
-    previous_secret_expires_at: toWireInstant(rotated.previousExpiresAt),
-  };
-}
+export const toRotatedWebhookSecretDto = mapperTo(RotatedWebhookSecretDto);

@@ -8,14 +8,8 @@ import {
   TextField,
   mapperTo,
   ToField,
-  toInstantRange,
 } from '../../../../platform/http';
-import {
-  type DeliveryFilter,
-  MAX_RETRIED,
-  RETRIED_STATUSES,
-  type RetriedStatus,
-} from '../domain/delivery';
+import { MAX_RETRIED, RETRIED_STATUSES, type RetriedStatus } from '../domain/delivery';
 
 export class RetryDeliveriesDto {
   @ListField(
@@ -35,15 +29,6 @@ export class RetryDeliveriesDto {
   readonly event_type?: string;
   @FromField('of creation') readonly from?: string;
   @ToField('of creation') readonly to?: string;
-}
-
-export function toRetryFilter(dto: RetryDeliveriesDto): DeliveryFilter {
-  return {
-    endpointId: dto.endpoint_id ?? null,
-    eventType: dto.event_type ?? null,
-    statuses: dto.status,
-    created: toInstantRange(dto.from, dto.to),
-  };
 }
 
 export class RetriedDeliveriesDto {

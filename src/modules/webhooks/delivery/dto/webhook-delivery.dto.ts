@@ -24,6 +24,7 @@ import {
   type DeliveryKind,
   type DeliveryStatus,
 } from '../domain/delivery';
+import type { RetryDeliveriesDto } from './retry-deliveries.dto';
 
 export class WebhookDeliveryDto {
   @IdProperty('whd_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -120,7 +121,7 @@ export class ListDeliveriesDto extends ListQueryDto {
   @ToField('of creation') readonly to?: string;
 }
 
-export function toDeliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
+export function toDeliveryFilter(query: ListDeliveriesDto | RetryDeliveriesDto): DeliveryFilter {
   return {
     endpointId: query.endpoint_id ?? null,
     eventType: query.event_type ?? null,
