@@ -128,7 +128,8 @@ export class ArchiveUsage {
   /**
    * Narrows down which stream prevents a file from being written. A stream is the events of one name of one customer.
    * Each call keeps the first half of the streams for the file, and leaves the second half to later steps. Once a
-   * single stream is left, the call skips it until the next daily search. Call this after a file could not be written.
+   * single stream is left, the call skips it until the next daily search, which writes all files of its month again.
+   * Call this after a file could not be written.
    * @param error why the file could not be written
    * @returns false if no file was being written, or if another worker has locked the archive
    */
@@ -146,8 +147,9 @@ export class ArchiveUsage {
         afterAt: null,
         afterKey: null,
       });
-      if (others.length === 0) {
-        const { month } = progress;
+      const { month } = progress;
+      if (others.length === 0 && month !== null) {
+        await this.archive.deleteFiles(first, month);
         this.logger.error(
           { err: error, stream: first, month },
           'usage events of a month cannot be archived',

@@ -66,6 +66,11 @@ const FILES_OF_MONTHS = `
   )
   ORDER BY month, number`;
 
+/** Deletes the files that were recorded since the month of stream $1 was last closed. */
+const DELETE_FILES = `
+  DELETE FROM usage_archive_file AS file USING usage_archive_month AS month
+  WHERE month.stream_id = $1 AND month.start_at = $2 AND file.month = $2 AND file.number >= month.first_file`;
+
 const INSERT_KEYS = `
   INSERT INTO usage_archived_key (key_digest)
   SELECT key_digest FROM unnest($1::uuid[]) AS key_digest ORDER BY key_digest
@@ -252,6 +257,11 @@ export class UsageArchiveRepository {
     // while the table was small would continue to read the whole table.
     if (Number.isInteger(Math.log2(file.number)))
       await this.database.query('ANALYZE usage_archived_key');
+  }
+
+  /** Deletes the records of the files that were written for a month of a stream, which is then left to a later search. */
+  async deleteFiles(streamId: string, month: Date): Promise<void> {
+    await this.database.query(DELETE_FILES, [streamId, month]);
   }
 
   filesBefore(month: Date, number: string, limit: number): Promise<readonly RecordedFile[]> {
