@@ -161,11 +161,14 @@ export class CancelSubscriptionDto {
   readonly when!: 'now' | 'period_end' | 'at';
   @InstantField('The end, for `when: at`.', { nullable: true, example: null })
   readonly at?: string | null;
-  @BooleanField('True if the unused part of charges in advance is credited.', {
-    optional: true,
-    default: false,
-    example: true,
-  })
+  @BooleanField(
+    'True if the unused part of charges in advance is credited. No effect with `proration: none`.',
+    {
+      optional: true,
+      default: false,
+      example: true,
+    },
+  )
   readonly credit_unused?: boolean;
 }
 
