@@ -1,3 +1,5 @@
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('links between add-ons and entitlements', () => {
@@ -362,6 +364,27 @@ describe('links between add-ons and entitlements', () => {
         [422, 204],
       ]).toContainEqual([created.status, deleted.status]);
     }
+  });
+
+  it.each([
+    ['changed', (path: string) => engine.http.patch(path).send({ value: '6' }), 200],
+    ['deleted', (path: string) => engine.http.delete(path), 204],
+  ])('%s while the entitlement is deleted cause no deadlock', async (_, change, status) => {
+    const { id, entitlement_id: entitlementId } = await createLink();
+    const release = await openTransaction(engine.database, () =>
+      engine.database.query('SELECT FROM entitlement WHERE id = $1 FOR NO KEY UPDATE', [
+        entitlementId,
+      ]),
+    );
+    const deleted = engine.http
+      .delete(`/v1/entitlements/${entitlementId}`)
+      .then((answer) => answer);
+    await untilSessionsWait(engine.database, 1);
+    const changed = change(`${LINKS}/${id}`).then((answer) => answer);
+    await untilSessionsWait(engine.database, 2);
+    await release();
+    expect((await deleted).status).toBe(409);
+    expect((await changed).status).toBe(status);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { changedAt } from '../../core/next-version';
-import { raise } from '../../platform/errors';
+import { raise, referenceNotFound } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
 import { isId, newId } from '../../platform/ids';
@@ -47,7 +47,9 @@ export class AddonEntitlementsService {
     return this.database.transaction(async () => {
       const { addonId, entitlementId } = terms;
       await this.catalog.requireAddonForCounting(addonId, '/addon_id');
-      const entitlement = await this.features.requireForReference(entitlementId, '/entitlement_id');
+      const entitlement =
+        (await this.features.lockForLink(entitlementId)) ??
+        raise(referenceNotFound('/entitlement_id', entitlementId));
       const now = this.clock.now();
       const link: AddonEntitlement = {
         ...terms,
@@ -90,8 +92,7 @@ export class AddonEntitlementsService {
     expected: VersionCondition,
   ): Promise<AddonEntitlement> {
     return this.database.transaction(async () => {
-      const before = (await this.links.lock(id)) ?? raise(addonEntitlementNotFound(id));
-      assertVersion(expected, before);
+      const before = await this.lock(id, expected);
       const now = this.clock.now();
       const after = revise(before, change, now);
       if (after === before) return before;
@@ -107,8 +108,7 @@ export class AddonEntitlementsService {
   /** @throws {ProblemError} `addon_entitlement_not_found`, `precondition_failed` */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const link = (await this.links.lock(id)) ?? raise(addonEntitlementNotFound(id));
-      assertVersion(expected, link);
+      const link = await this.lock(id, expected);
       await this.links.delete(id);
       await this.features.invalidateBalances(link.entitlementId);
       await this.outbox.record(addonEntitlementDeleted, {
@@ -116,6 +116,15 @@ export class AddonEntitlementsService {
         occurredAt: changedAt(this.clock.now(), link),
       });
     });
+  }
+
+  /** Locks the entitlement of a link, then the link. */
+  private async lock(id: string, expected: VersionCondition): Promise<AddonEntitlement> {
+    const { entitlementId } = await this.get(id);
+    await this.features.lockForLink(entitlementId);
+    const link = (await this.links.lock(id)) ?? raise(addonEntitlementNotFound(id));
+    assertVersion(expected, link);
+    return link;
   }
 }
 

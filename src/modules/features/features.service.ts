@@ -109,12 +109,12 @@ export class FeaturesService {
   }
 
   /**
-   * Returns a feature and locks it against deletion until the caller's transaction ends.
-   * @param pointer JSON pointer to the request field with the id
-   * @throws {ProblemError} `reference_not_found`
+   * Returns a feature and locks it until the caller's transaction ends, so that the caller can change a link between an
+   * add-on and the feature; null if there is none. Call it before the link is locked: a deletion of the feature also
+   * locks the feature first.
    */
-  async requireForReference(id: string, pointer: string): Promise<Feature> {
-    return (await this.features.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
+  lockForLink(id: string): Promise<Feature | null> {
+    return this.features.lock(id, 'change');
   }
 
   /** Returns features and locks them against deletion until the caller's transaction ends. Leaves out unknown ids. */
