@@ -275,9 +275,29 @@ describe('events', () => {
       'subscription.renewal_failed renewal_failed_at',
       'usage.voided voided_at',
     ]);
-    for (const { example } of data) {
-      const { period_start: start, period_end: end } = example.data.object;
-      if (typeof start === 'string' && typeof end === 'string') expect(start < end).toBe(true);
+    const instant = (resource: Readonly<Record<string, unknown>>, field: string): string | null =>
+      typeof resource[field] === 'string' ? resource[field] : null;
+    const inOrder = [
+      ['period_start', 'period_end'],
+      ['current_period_start', 'current_period_end'],
+      ['from', 'to'],
+      ['current_period_end', 'ended_at'],
+      ['to', 'ended_at'],
+      ['next_billing_at', 'renewal_failed_at'],
+    ] as const;
+    for (const { type, example } of data) {
+      const { object } = example.data;
+      for (const [first, second] of inOrder) {
+        const [earlier, later] = [instant(object, first), instant(object, second)];
+        if (earlier === null || later === null) continue;
+        const isInOrder = earlier < later || (second.endsWith('_at') && earlier === later);
+        expect({ type, first, second, isInOrder }).toEqual({
+          type,
+          first,
+          second,
+          isInOrder: true,
+        });
+      }
     }
   });
 

@@ -36,8 +36,9 @@ describe('a month whose events need several files of the archive', () => {
 
   it('lists each event in one file after the month could not be archived for days', async () => {
     const customerId = await createCustomer(engine);
-    const usage = { customerId, eventName: 'api_call', events: 25_000, hours: 480 };
-    const stream = await insertUsage(engine, usage);
+    const usage = { customerId, events: 25_000, hours: 480 };
+    await insertUsage(engine, { ...usage, eventName: 'login', events: 9_000 });
+    const stream = await insertUsage(engine, { ...usage, eventName: 'api_call' });
     // Stands for stored data that cannot be read.
     await engine.database.query(`
       CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -46,13 +47,15 @@ describe('a month whose events need several files of the archive', () => {
       CREATE TRIGGER fail BEFORE UPDATE ON usage_archive_month FOR EACH ROW
       WHEN (NEW.stream_id = ${stream} AND NEW.written_at IS NOT NULL) EXECUTE FUNCTION fail()`);
     for (const day of ['01', '02', '03']) await archiveAt(`2026-06-${day}T00:10:00Z`);
-    expect(await listedFiles()).toEqual([]);
+    const others = [['2026-02/usage-2026-02-000001.ndjson.gz', 9_000]];
+    expect(await listedFiles()).toEqual(others);
     await engine.database.query('DROP TRIGGER fail ON usage_archive_month');
     await archiveAt('2026-06-04T00:20:00Z');
     const listed = [
-      ['2026-02/usage-2026-02-000003.ndjson.gz', 5_000],
+      ['2026-02/usage-2026-02-000004.ndjson.gz', 5_000],
+      ['2026-02/usage-2026-02-000003.ndjson.gz', 10_000],
       ['2026-02/usage-2026-02-000002.ndjson.gz', 10_000],
-      ['2026-02/usage-2026-02-000001.ndjson.gz', 10_000],
+      ...others,
     ];
     expect(await listedFiles()).toEqual(listed);
     await archiveAt('2026-06-04T00:50:00Z');

@@ -27,7 +27,8 @@ export class UsageArchiveController {
     summary: 'List the files of archived usage events',
     description:
       'The newest month first. Files are in the directory `USAGE_ARCHIVE_DIRECTORY`: NDJSON, compressed with gzip, each with a ' +
-      'manifest beside it. Ignore files that are not listed: a failed attempt left them, and their events are in other files.',
+      'manifest beside it. Ignore files that are not listed: a failed attempt left them, and their events are in listed files or ' +
+      'still in the database. If a month of several files fails, its files are no longer listed.',
     access: 'usage:read',
     answer: pageOf(UsageArchiveFileDto),
   })

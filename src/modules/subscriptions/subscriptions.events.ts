@@ -5,11 +5,22 @@ import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 
 const subscriptionEvent = defineEvents(SubscriptionDto, toSubscriptionDto);
 
+/** Period that ends at the time of an example event. */
+const ENDED_PERIOD = {
+  current_period_start: '2026-02-01T09:30:00.000Z',
+  current_period_end: '2026-03-01T09:30:00.000Z',
+};
+
 export const SUBSCRIPTION_RENEWAL_FAILED = subscriptionEvent(
   'subscription.renewal_failed',
   'Due work of a subscription, such as its renewal, failed with `renewal_failure_code` and is retried. Sent ' +
     'again only if the code changes, or it fails after a success.',
-  { renewal_failed_at: '2026-03-01T09:30:00.000Z', renewal_failure_code: 'invoice_too_large' },
+  {
+    ...ENDED_PERIOD,
+    next_billing_at: '2026-03-01T09:30:00.000Z',
+    renewal_failed_at: '2026-03-01T09:30:00.000Z',
+    renewal_failure_code: 'invoice_too_large',
+  },
 );
 
 export const SUBSCRIPTION_EVENTS = {
@@ -55,11 +66,13 @@ export const SUBSCRIPTION_EVENTS = {
       status: 'incomplete_expired',
       payment_behavior: 'default_incomplete',
       incomplete_expires_at: null,
+      current_period_end: '2026-03-02T08:30:00.000Z',
       next_billing_at: null,
       ended_at: '2026-03-02T08:30:00.000Z',
     },
   ),
   canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.', {
+    ...ENDED_PERIOD,
     status: 'canceled',
     canceled_at: '2026-03-01T09:30:00.000Z',
     ended_at: '2026-03-01T09:30:00.000Z',

@@ -162,7 +162,7 @@ export class CancelSubscriptionDto {
   @InstantField('The end, for `when: at`.', { nullable: true, example: null })
   readonly at?: string | null;
   @BooleanField(
-    'True if the unused part of charges in advance is credited. No effect with `proration: none`.',
+    'True if the unused part of charges in advance is credited, except of items of a plan version with `proration: none`.',
     {
       optional: true,
       default: false,

@@ -37,7 +37,7 @@ export class CouponRedemptionDto {
   @InstantProperty('When the coupon was redeemed.') readonly redeemed_at!: string;
   @InstantProperty(
     'Start of the first billing period without the discount: `duration_in_months` after the start of the first discounted period. Null until that period, and for durations other than `repeating`.',
-    { nullable: true, example: '2026-04-01T09:30:00.000Z' },
+    { nullable: true, example: null },
   )
   readonly ends_at!: string | null;
   @InstantProperty('When the redemption was used up or removed, or its subscription ended.', {

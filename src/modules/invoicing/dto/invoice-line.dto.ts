@@ -57,7 +57,7 @@ export class InvoiceLineDto {
   readonly period_end!: string | null;
   @NestedProperty(
     ProrationDto,
-    'Billed part of a full period; null: all of it. Usage is not prorated, except a fee due without usage.',
+    'Billed part of a full period; null: all of it. Usage is not prorated, except a fee due for a quantity of 0 or less.',
     {
       nullable: true,
     },

@@ -192,7 +192,7 @@ class UsageTraceDto {
   readonly limits!: UsageLimitsDto;
   @NestedProperty(
     TracedProrationDto,
-    'Part of the period for a fee due without usage; null: all.',
+    'Part of the period for a fee due for a quantity of 0 or less; null: all.',
     {
       ...OPTIONAL_OR_NULL,
       example: null,

@@ -35,7 +35,7 @@ export class LastReconciliationDto {
   @TextProperty('The payment provider.', 'stripe') readonly provider!: string;
   @TextProperty('`completed`, or `failed` if the provider did not answer.', 'completed')
   readonly status!: string;
-  @InstantProperty('End of the compared period.', { example: '2026-04-01T09:30:00.000Z' })
+  @InstantProperty('End of the compared period.')
   readonly to!: string;
   @IntegerProperty('Differences between the provider and the books.', 0)
   readonly differences_found!: number;

@@ -166,6 +166,7 @@ export class UsageStreams {
     this.database.requireTransaction();
     const first = await this.database.queryValues<string>(LOCK_IDS, [ids.slice(0, 1)]);
     const others = ids.slice(1);
+    if (others.length === 0) return first;
     const free = await this.lockFree(others);
     const busy = others.findIndex((id, index) => free[index] !== id);
     return [...first, ...free.slice(0, busy === -1 ? undefined : busy)];

@@ -52,8 +52,9 @@ export class ReconciliationDto {
   readonly status!: ReconciliationStatus;
   @EnumProperty(RECONCILIATION_FAILURES, 'Why it failed.', null, { nullable: true })
   readonly failure_code!: ReconciliationFailure | null;
-  @InstantProperty('Start, inclusive.') readonly from!: string;
-  @InstantProperty('End, exclusive.', { example: '2026-04-01T09:30:00.000Z' }) readonly to!: string;
+  @InstantProperty('Start, inclusive.', { example: '2026-02-01T09:30:00.000Z' })
+  readonly from!: string;
+  @InstantProperty('End, exclusive.') readonly to!: string;
   @IntegerProperty('Charges in the provider’s list.', 1_250) readonly charges_listed!: number;
   @IntegerProperty('Refunds in the provider’s list.', 12) readonly refunds_listed!: number;
   @IntegerProperty('Differences between the provider and the books.', 0)

@@ -45,8 +45,12 @@ export class CurrentSessionDto {
   )
   readonly csrf_token!: string;
   @InstantProperty('When the admin signed in.') readonly created_at!: string;
-  @InstantProperty('When the session ends if not used again.') readonly ends_at!: string;
-  @InstantProperty('When the session ends at the latest.') readonly expires_at!: string;
+  @InstantProperty('When the session ends if not used again.', {
+    example: '2026-03-01T21:30:00.000Z',
+  })
+  readonly ends_at!: string;
+  @InstantProperty('When the session ends at the latest.', { example: '2026-03-08T09:30:00.000Z' })
+  readonly expires_at!: string;
 }
 
 interface Current {

@@ -57,7 +57,10 @@ export class DisputeDto {
   @IntegerProperty('Minor units that are lost.', 0) readonly amount_lost!: number;
   @BooleanProperty('True if the payment can be refunded although it is disputed.', false)
   readonly is_refundable!: boolean;
-  @InstantProperty('Deadline for sending evidence to the provider.', { nullable: true })
+  @InstantProperty('Deadline for sending evidence to the provider.', {
+    nullable: true,
+    example: '2026-03-10T09:30:00.000Z',
+  })
   readonly evidence_due_at!: string | null;
   @InstantProperty('When it was recorded.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;

@@ -25,12 +25,12 @@ export const SETUP_EVENTS = {
   failed: setupEvent(
     'payment_method_setup.failed',
     'The time to set up a payment method ended after attempts that failed.',
-    { status: 'failed', failure_code: 'declined' },
+    { status: 'failed', failure_code: 'declined', expires_at: '2026-03-01T09:30:00.000Z' },
   ),
   expired: setupEvent(
     'payment_method_setup.expired',
     'The time to set up a payment method ended without an attempt.',
-    { status: 'expired' },
+    { status: 'expired', expires_at: '2026-03-01T09:30:00.000Z' },
   ),
 } as const;
 

@@ -39,8 +39,9 @@ export class WebhookReplayDto {
   @IdProperty('whr_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the endpoint.', 'whe_01h455vb4pex5vsknk084sn02q')
   readonly endpoint_id!: string;
-  @InstantProperty('Start, inclusive.') readonly from!: string;
-  @InstantProperty('End, exclusive.', { example: '2026-04-01T09:30:00.000Z' }) readonly to!: string;
+  @InstantProperty('Start, inclusive.', { example: '2026-02-01T09:30:00.000Z' })
+  readonly from!: string;
+  @InstantProperty('End, exclusive.') readonly to!: string;
   @TextListProperty('Event names or patterns.', ['refund.*']) readonly events!: readonly string[];
   @EnumProperty(
     REPLAY_STATUSES,
