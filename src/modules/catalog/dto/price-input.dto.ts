@@ -93,8 +93,8 @@ export class PriceInputDto {
   readonly event_maximum_amount?: number | null;
   @IdField(
     'meter',
-    'Meter whose usage is priced. A metered price is `in_arrears`. Usage is not prorated by time. A flat fee at ' +
-      'zero usage is. A `percentage` price applies to the minor units that a `sum` meter adds up.',
+    'Meter whose usage is priced. A metered price is `in_arrears`. Usage is not prorated by time; a minimum, a maximum and a flat ' +
+      'amount for a quantity of 0 or less are. A `percentage` price applies to the minor units that a `sum` meter adds up.',
     { nullable: true, example: null },
   )
   readonly meter_id?: string | null;
@@ -108,7 +108,7 @@ export class PriceInputDto {
   @MinorUnitsField(0, 'Maximum minor units for a whole period.', { nullable: true, example: null })
   readonly maximum_amount?: number | null;
   @BooleanField(
-    'If true, the flat amount of the first tier is due at a quantity of 0; for `graduated` and `volume`. Default: true.',
+    'If true, the flat amount of the first tier is due at a quantity of 0 or less; for `graduated` and `volume`. Default: true.',
     { nullable: true, example: null },
   )
   readonly charge_flat_at_zero?: boolean | null;

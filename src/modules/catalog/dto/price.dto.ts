@@ -72,7 +72,7 @@ export class PriceDto {
   @IntegerProperty('Maximum minor units for a whole period.', null, { nullable: true })
   readonly maximum_amount!: number | null;
   @BooleanProperty(
-    'If true, the flat amount of the first tier is due at a quantity of 0; only `graduated` and `volume`.',
+    'If true, the flat amount of the first tier is due at a quantity of 0 or less; only `graduated` and `volume`.',
     null,
     { nullable: true },
   )

@@ -51,7 +51,11 @@ class TracedPriceDto {
   readonly unit_amount?: string;
   @NestedListProperty(TracedTierDto, 'Rising tiers; `graduated` and `volume`.', OPTIONAL)
   readonly tiers?: readonly TracedTierDto[];
-  @BooleanProperty('True if the first flat amount is due at a quantity of zero.', true, OPTIONAL)
+  @BooleanProperty(
+    'True if the first flat amount is due at a quantity of 0 or less.',
+    true,
+    OPTIONAL,
+  )
   readonly charge_flat_at_zero?: boolean;
   @TextProperty('Units per package.', '100', OPTIONAL) readonly package_size?: string;
   @TextProperty('Free units; `package`.', '0', OPTIONAL) readonly free_units?: string;
